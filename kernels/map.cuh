@@ -16,7 +16,8 @@ namespace strop::inline v0::cuda {
 /// The body at the numbers x, its results as Y.
 template <class Y, class T, class C, std::size_t... I>
 constexpr auto evaluate(const T& op, const C* x, std::index_sequence<I...>) {
-  return detail::as_numbers<number::Num<Y>>(op.forward(number::Num<C>(x[I])...));
+  return detail::as_numbers<number::Num<Y>>(
+      op.forward(detail::NumberAt<T, I, number::Num<C>>(number::Num<C>(x[I]))...));
 }
 
 /// As many elements as one thread moves at once.

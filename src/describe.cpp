@@ -16,6 +16,7 @@ namespace {
 /// What is to be known of an input or output besides its name and document; empty where there is nothing.
 std::string role_of(const Argument& a) {
   std::vector<std::string_view> words;
+  if (a.whole) words.push_back("whole numbers");
   if (a.written) words.push_back("is written");
   if (a.optional) words.push_back("optional");
   if (a.variadic) words.push_back("any number");

@@ -85,6 +85,7 @@ ordered_json json_of(const Card& card) {
         argument["hidden"] = a.hidden;
       else
         argument["variadic"] = a.variadic;
+      if (a.whole) argument["whole"] = true;
       argument["doc"] = a.doc;
       item["arguments"].push_back(argument);
     }

@@ -98,7 +98,7 @@ def arguments_of(operator, output):
     for one in operator["arguments"]:
         if (one["role"] == "output") != output or one.get("hidden"):
             continue
-        words = [word for word, said in (("written", one["role"] == "written"), ("optional", one["optional"] and not output), ("any number", one.get("variadic"))) if said]
+        words = [word for word, said in (("whole numbers", one.get("whole")), ("written", one["role"] == "written"), ("optional", one["optional"] and not output), ("any number", one.get("variadic"))) if said]
         lines.append((text(one["name"]), ". ".join(filter(None, [", ".join(words), prose(one["doc"])])) or "an array"))
     return lines
 

@@ -54,6 +54,8 @@ class Cpu;
 class Cuda;
 template <class E>
 class CsrResult;
+template <class E, int Rank>
+class DenseResult;
 template <class E>
 class RowSparseResult;
 enum class Request : std::uint8_t;

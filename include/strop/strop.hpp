@@ -22,6 +22,7 @@
 #include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/check_call.hpp>
+#include <strop/op/check_tensors.hpp>
 #include <strop/op/describe.hpp>
 #include <strop/op/map.hpp>
 #include <strop/op/op.hpp>

@@ -21,6 +21,7 @@ nb::list describe_arguments(const std::vector<Argument>& list) {
     one["optional"] = a.optional;
     one["variadic"] = a.variadic;
     one["hidden"] = a.hidden;
+    one["whole"] = a.whole;
     all.append(one);
   }
   return all;

@@ -52,6 +52,8 @@ void add_index_rows(std::vector<Row>& rows) {
   for (const std::string axes : {"", "axes=(1, 0)", "axes=(-1,)", "axes=()"}) add("_contrib_index_array", axes, {cube});
   add("_contrib_index_copy", "", {{{5, 3}}, listed({2}, {3.5, 0.5}), {{2, 3}}});
   add("_contrib_index_copy", "", {{{5}}, at({3}, 5), {{3}}});
+  add("_contrib_boolean_mask", "", {{{4, 3}}, listed({4}, {1, 0, 2, 0})});
+  add("_contrib_boolean_mask", "", {{{2, 3, 2}}, listed({2}, {0, 0})});
   for (const std::string rtol : {"", "rtol=5"}) rows.push_back({"_contrib_allclose", rtol, {cube, cube}, steps});
   rows.push_back({"_unravel_index", "shape=(4, 6)", {listed({5}, {23, 0, 7, 12, 5})}, steps});
 }

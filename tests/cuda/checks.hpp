@@ -109,6 +109,29 @@ inline void integers(Device gpu) {
   CHECK(y.to_vector<std::int64_t>() == std::vector<std::int64_t>{9007199254740994, 2});
 }
 
+inline void whole_numbers(Device gpu) {
+  for (const Dtype dtype : {f32, f64, f16, bf16, i32, i64, u8})
+    for (const Dtype whole : {boolean, u8, i8, i32, i64}) {
+      CAPTURE(name_of(dtype));
+      CAPTURE(name_of(whole));
+      const NDArray x = is_floating(dtype) ? numbers({4, 10}, dtype) : array({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}).to(dtype);
+      const NDArray mask = array({1, 0, 5, 2, 0, 0, 1, 3, 0, 1}).to(whole);
+      same(masked(x.to(gpu), mask.to(gpu)), masked(x, mask));
+      const NDArray y = x.copy(), z = x.to(gpu).copy();
+      masked(x, mask, add_to(y));
+      masked(x.to(gpu), mask.to(gpu), add_to(z));
+      same(z, y);
+      if (!is_floating(dtype)) continue;
+      const NDArray here = x.copy(), there = x.to(gpu).copy();
+      for (const NDArray& leaf : {here, there}) {
+        leaf.attach_grad();
+        record scope;
+        masked(leaf, mask.to(leaf.device())).backward();
+      }
+      same(there.grad(), here.grad());
+    }
+}
+
 inline void requests(Device gpu) {
   for (const Dtype dtype : {f32, f64, f16}) {
     for (const Shape& shape : {Shape{33}, Shape{3, 11}}) {
@@ -358,6 +381,7 @@ inline void everything(Device gpu) {
   SUBCASE("maps") { forward(gpu); }
   SUBCASE("broadcasting") { broadcasting(gpu); }
   SUBCASE("integers") { integers(gpu); }
+  SUBCASE("whole numbers beside others") { whole_numbers(gpu); }
   SUBCASE("write, add, in place, states") { requests(gpu); }
   SUBCASE("gradients") { gradients(gpu); }
   SUBCASE("terms that drop out") { dropped_terms(gpu); }

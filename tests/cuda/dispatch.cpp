@@ -25,6 +25,7 @@ TEST_CASE("a device that the CPU plays does what the CPU does") {
   const shim::Kernels<checks::Shifted> shifted;
   const shim::Kernels<checks::Scaled> scaled;
   const shim::Kernels<checks::Decay> decay;
+  const shim::Kernels<checks::Masked> masked;
   const shim::Kernels<strop::detail::GradAdd> grad_add;
   checks::everything(shim::device);
 }

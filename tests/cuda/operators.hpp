@@ -64,6 +64,12 @@ struct Scaled {
   constexpr auto forward(auto x) const { return 100.75 * x; }
 };
 inline constexpr strop::Op<Scaled> scaled;
+/// Whole numbers beside floats, or beside integers.
+struct Masked {
+  static constexpr auto dtypes = strop::integral | strop::floating;
+  constexpr auto forward(auto x, strop::Integer auto mask) const { return where(mask > 0, x * x, x + mask / 2); }
+};
+inline constexpr strop::Op<Masked> masked;
 /// Writes its second input.
 struct Decay {
   static constexpr std::string_view inputs[] = {"x", "state"}, mutates[] = {"state"};

@@ -53,7 +53,8 @@ TEST_CASE("arrays broadcast") {
   CHECK(floats(v - m) == Floats{9, 18, 7, 16});
   CHECK(error_of([&] { m + strop::array({1, 2, 3}); }) ==
         "broadcast_add: input 'rhs' has shape (3,), which does not broadcast with (2, 2)");
-  CHECK(error_of([&] { m + m.to(strop::f64); }) == "broadcast_add: input 'rhs' is float64, expected float32");
+  CHECK(error_of([&] { m + m.to(strop::f64); }) ==
+        "broadcast_add: input 'rhs' is float64, expected float32 like input 'lhs'; convert one of them with cast");
 }
 
 TEST_CASE("in place, for every handle") {

@@ -67,6 +67,7 @@ _contrib_SyncBatchNorm: data -> gamma, beta, moving_mean, moving_var, output, me
 _contrib_allclose: a -> b, output; a? -> a, output
 _contrib_arange_like: data -> output; data? -> output?
 _contrib_bipartite_matching: data -> output0, output1; data? -> output0?, output1?
+_contrib_boolean_mask: data -> index, output?; data? -> data, output?
 _contrib_box_decode: data -> anchors, output; output -> data, anchors; data? -> output?
 _contrib_box_encode: samples -> matches, anchors, refs?, means, stds, output0, output1; output0, output1 -> samples, matches, anchors, refs?, means, stds; samples? -> samples, output0, output1
 _contrib_box_iou: lhs? -> output?

@@ -67,6 +67,7 @@ _contrib_SyncBatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, mo
 _contrib_allclose(a, b; rtol=1e-05, atol=1e-08, equal_nan=True) allclose
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
 _contrib_bipartite_matching(data; is_ascend=False, threshold, topk=-1) bipartite_matching
+_contrib_boolean_mask(data, index; axis=0) boolean_mask
 _contrib_box_decode(data, anchors; std0=1, std1=1, std2=1, std3=1, clip=-1, format=center) box_decode
 _contrib_box_encode(samples, matches, anchors, refs, means, stds) box_encode
 _contrib_box_iou(lhs, rhs; format=corner) box_iou

@@ -96,7 +96,7 @@ inline bool finite(const NDArray& x) {
 inline std::vector<std::vector<Row>> usable_rows(std::size_t drawing = 0) {
   std::vector<std::vector<Row>> out;
   for (const strop::Entry* e : strop::detail::all_operators()) {
-    if (!e->library || e->mutates || e->is_gradient() || !e->dtypes.contains(strop::f64)) continue;
+    if (!e->library || e->mutates || e->is_gradient() || e->found != 0 || !e->dtypes.contains(strop::f64)) continue;
     std::vector<Row> rows = strop::verify::rows_of(*e), random;
     std::ranges::copy_if(rows, std::back_inserter(random), &Row::random);
     std::erase_if(rows, [](const Row& row) { return row.random; });

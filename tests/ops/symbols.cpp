@@ -205,7 +205,7 @@ TEST_CASE("what 0.8 wrote is brought up to date as the original does it") {
 
 TEST_CASE("every operator is found again by its file, with every parameter that differs from its default") {
   for (const Entry* entry : detail::all_operators()) {
-    if (entry->is_gradient() || !entry->library) continue;
+    if (entry->is_gradient() || !entry->library || entry->found != 0) continue;  // these are of no graph
     CAPTURE(entry->name);
     const std::vector<verify::Row> rows = verify::rows_of(*entry);
     CHECK_FALSE(rows.empty());

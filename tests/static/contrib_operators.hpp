@@ -11,6 +11,9 @@ STROP_TESTED(IndexCopy, shape(strop::IndexCopy{}, of(4, 3), of(2), of(2, 3)) == 
                             type(strop::IndexCopy{}, f16, i32, f16) == f16 &&
                             storage(strop::IndexCopy{}, dense, dense, dense) == dense &&
                             keeps(strop::IndexCopy{}) == Keeps::in);
+STROP_TESTED(BooleanMask,
+             shape(strop::BooleanMask{}, of(4, 3), of(4)) == of(-1, 3) && type(strop::BooleanMask{}, u8, f32) == u8 &&
+                 storage(strop::BooleanMask{}, dense, dense) == dense && keeps(strop::BooleanMask{}) == Keeps::in);
 STROP_TESTED(Allclose,
              shape(strop::Allclose{}, of(2, 3), of(2, 3)) == of() && type(strop::Allclose{}, f32, f32) == u8 &&
                  storage(strop::Allclose{}, dense, dense) == dense && keeps(strop::Allclose{}) == Keeps::none);

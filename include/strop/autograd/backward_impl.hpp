@@ -199,7 +199,7 @@ class BackwardPass {
     const bool widened = !create_graph_ && !held.sparse && lacks_integers(entry, node.outputs[0].array.dtype());
     if (widened) held.widen();
     List<bool, 8> given(node.inputs.size());
-    if (entry.is_map()) step_on_patterns(node, held.arrays.span(), given);
+    if (entry.is_map()) step_on_patterns(node, roles, held.arrays.span(), given);
     List<NDArray, 4> out;
     List<Request, 8> requests;
     List<bool, 8> apart;
@@ -298,13 +298,14 @@ class BackwardPass {
   }
 
   /// Gradients of a map for sparse inputs where they are wanted at stored positions alone, computed there alone.
-  void step_on_patterns(TapeNode& node, Span<const NDArray> held, List<bool, 8>& given) {
-    for (Index i = 0; i < node.inputs.size(); ++i) {
+  void step_on_patterns(TapeNode& node, const GradientRoles& roles, Span<const NDArray> held, List<bool, 8>& given) {
+    const Index results = roles.gives.size();
+    for (Index k = 0; k < results; ++k) {
+      const int i = roles.gives[k];
       const TapeInput& input = node.inputs[i];
       if (!wanted(input) || !wants_pattern(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
       given[i] = true;
-      contribute(input,
-                 map_on_pattern(*node.entry->gradient.entry, node.op(), held, node.inputs.size(), i, input.array));
+      contribute(input, map_on_pattern(*node.entry->gradient.entry, node.op(), held, results, k, input.array));
     }
   }
 
@@ -389,7 +390,8 @@ class BackwardPass {
     }
     std::optional<Storage> out[1];
     const Shape result[1] = {node.outputs[0].array.shape()};
-    infer_storages(entry, node.op(), {in.span(), shapes.span(), result, {}, held[0].dtype(), held[0].device()}, out);
+    const Dtype stored = stored_type(entry, held.size(), [&](Index i) { return held[i].dtype(); });
+    infer_storages(entry, node.op(), {in.span(), shapes.span(), result, {}, stored, held[0].device()}, out);
     return *out[0];
   }
   static Storage buffer_storage(const TapeInput& in) {

@@ -26,13 +26,17 @@ struct GradientTolerance {
 namespace detail {
 inline std::vector<NDArray> outputs_of(NDArray y) { return {std::move(y)}; }
 inline std::vector<NDArray> outputs_of(std::vector<NDArray> y) { return y; }
-/// `call(context, inputs)` runs the operator on arrays of doubles.
-GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> in, GradientTolerance tolerance,
+/// Whether the operator takes all inputs as double.
+bool takes_doubles(const Entry& entry, const void* op, Index inputs);
+/// `call(context, inputs)` runs the operator on arrays of doubles, integers among them or as they are.
+GradientCheck compare_gradients(std::string_view name, bool integers_too, std::span<const NDArray> in,
+                                GradientTolerance tolerance,
                                 std::vector<NDArray> (*call)(const void*, std::span<const NDArray>),
                                 const void* context);
 }  // namespace detail
 
-/// Compares backward with central differences at the given inputs, in double, for every element of every input.
+/// Compares backward with central differences at the given inputs, in double, for every element of every input; but for
+/// inputs of integers that the operator does not take as double, such as a mask or labels, which stay what they are.
 /// `check_gradient(op, {x, y})`, `check_gradient(op, {x}, {.a = 1})`; a relative tolerance of 1e-4 unless given.
 template <class T, class When>
 GradientCheck check_gradient(const Op<T, When>& op, std::span<const NDArray> in, const T& params = {},
@@ -42,7 +46,7 @@ GradientCheck check_gradient(const Op<T, When>& op, std::span<const NDArray> in,
     const T& params;
   } bound{op, params};
   return detail::compare_gradients(
-      Op<T, When>::entry().snake, in, tolerance,
+      Op<T, When>::entry().snake, detail::takes_doubles(Op<T, When>::entry(), &params, std::ssize(in)), in, tolerance,
       [](const void* c, std::span<const NDArray> x) {
         const Bound& with = *static_cast<const Bound*>(c);
         return detail::outputs_of(with.op(x, with.params));

@@ -28,14 +28,28 @@ STROP_IMPL double weighted_sum(std::span<const NDArray> outputs) {
   return total;
 }
 
-STROP_IMPL GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> in,
+STROP_IMPL bool takes_doubles(const Entry& entry, const void* op, Index inputs) {
+  const Signature signature = signature_of(entry, op, static_cast<int>(inputs));
+  List<std::optional<Dtype>, 4> in(inputs, f64), out(std::ssize(signature.outputs));
+  const CallNames names{entry.snake, signature.inputs, signature.outputs};
+  Types types(names, in.span(), out.span());
+  try {
+    infer_types(entry, op, types);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+STROP_IMPL GradientCheck compare_gradients(std::string_view name, bool integers_too, std::span<const NDArray> in,
                                            GradientTolerance tolerance,
                                            std::vector<NDArray> (*call)(const void*, std::span<const NDArray>),
                                            const void* context) {
   GradientCheck result;
   std::vector<NDArray> x;
-  for (const NDArray& a : in) x.push_back(as_f64(a));
-  for (const NDArray& a : x) a.attach_grad();
+  for (const NDArray& a : in) x.push_back(integers_too || is_floating(a.dtype()) ? as_f64(a) : a);
+  for (const NDArray& a : x)
+    if (a.dtype() == f64) a.attach_grad();
   std::vector<NDArray> y;
   {
     record scope;
@@ -50,6 +64,7 @@ STROP_IMPL GradientCheck compare_gradients(std::string_view name, std::span<cons
   backward(y, heads);
   std::size_t checked = 0;
   for (std::size_t k = 0; k < x.size(); ++k) {
+    if (x[k].dtype() != f64) continue;
     const NDArray gradient = x[k].grad();
     for (std::int64_t i = 0; i < x[k].size(); ++i, ++checked) {
       double& element = x[k].pointer<double>()[i];

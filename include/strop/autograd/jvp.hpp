@@ -13,7 +13,9 @@
 namespace strop::inline v0 {
 namespace detail {
 
-void check_tangents(std::string_view what, std::span<const NDArray> x, std::span<const NDArray> tangents);
+/// `none`: inputs that have none, whatever is given for them, a bit each.
+void check_tangents(std::string_view what, std::span<const NDArray> x, std::span<const NDArray> tangents,
+                    std::uint64_t none = 0);
 
 /// The value of f and its derivative along the tangents, f being any function of arrays whose gradient can be
 /// differentiated once: uᵀ·J is linear in u, and its derivative by u along the tangents is J·tangents.
@@ -22,7 +24,8 @@ std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::spa
 
 }  // namespace detail
 
-/// Forward mode: y = f(x…) and dy = Σ ∂f/∂x_i · tangent_i, with a tangent of the shape of each input. A map runs once,
+/// Forward mode: y = f(x…) and dy = Σ ∂f/∂x_i · tangent_i, with a tangent of the shape of each input; what stands for
+/// an input of whole numbers, which may be an empty handle, is not looked at. A map runs once,
 /// on dual numbers; other operators go through two backward passes and need a gradient that has a gradient. `auto [y,
 /// dy] = jvp(quadratic, {x}, {v}, {.a = 1});` Of an operator with one visible output. Throws Error for tangents of
 /// other shapes. Of a map, and recorded, dy can be differentiated again: grad of it is a Hessian's product with the
@@ -31,12 +34,14 @@ template <class T, class When>
 std::pair<NDArray, NDArray> jvp(const Op<T, When>& op, std::initializer_list<NDArray> x,
                                 std::initializer_list<NDArray> tangents, const T& params = {}) {
   const std::span<const NDArray> inputs(x.begin(), x.size()), along(tangents.begin(), tangents.size());
-  detail::check_tangents(Op<T, When>::entry().snake, inputs, along);
+  const std::uint64_t whole = Op<T, When>::entry().whole;
+  detail::check_tangents(Op<T, When>::entry().snake, inputs, along, whole);
   if constexpr (AnyMap<T> && !GradComposes<T> && !MutatesInputs<T> && !HasZeroGradient<T>) {
     static_assert(detail::results<T> == 1, "strop: jvp takes an operator with one output");
     detail::List<const NDArray*, 8> in;
     for (const NDArray& a : inputs) in.push_back(&a);
-    for (const NDArray& a : along) in.push_back(&a);
+    for (std::size_t i = 0; i < along.size(); ++i)
+      if ((whole >> i & 1U) == 0) in.push_back(&along[i]);
     NDArray out[2];
     detail::dispatch(detail::EntryOf<Tangent<T>>::value, &params, in, out);
     return {std::move(out[0]), std::move(out[1])};

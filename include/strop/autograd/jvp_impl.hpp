@@ -7,11 +7,12 @@
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL void check_tangents(std::string_view what, std::span<const NDArray> x, std::span<const NDArray> tangents) {
+STROP_IMPL void check_tangents(std::string_view what, std::span<const NDArray> x, std::span<const NDArray> tangents,
+                               std::uint64_t none) {
   if (x.size() != tangents.size())
     fail("jvp: ", what, " has ", x.size(), " inputs, ", tangents.size(), " tangents were given");
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (!x[i] || !tangents[i] || x[i].shape() != tangents[i].shape())
+    if (!in_mask(none, i) && (!x[i] || !tangents[i] || x[i].shape() != tangents[i].shape()))
       fail("jvp: the tangent of input ", i, " of ", what, " has shape ",
            tangents[i] ? to_text(tangents[i].shape()) : std::string("()"), ", expected ",
            x[i] ? to_text(x[i].shape()) : std::string("()"));

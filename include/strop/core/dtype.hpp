@@ -49,6 +49,15 @@ concept Element = std::same_as<E, float> || std::same_as<E, double> || std::same
 template <class E>
 concept Real = std::same_as<E, float> || std::same_as<E, double>;
 
+namespace detail {
+template <class N>
+inline constexpr bool is_whole_number = false;
+}
+/// Whole numbers: uint8, int8, int32, int64, bool; in a map's forward, a parameter whose input is an array of one of
+/// these beside inputs of another type: `constexpr auto forward(auto x, strop::Integer auto mask) const`.
+template <class E>
+concept Integer = (Element<E> && std::integral<E>) || detail::is_whole_number<E>;
+
 template <class E>
   requires Element<std::remove_cv_t<E>>
 inline constexpr Dtype dtype_of = [] {

@@ -27,9 +27,9 @@ void run_parallel(std::int64_t n, std::int64_t grain, int wakes, ThrowingBody bo
 /// parallel_for, for a loop that is worth waking at most `wakes` sleeping threads, which takes as long as some ten
 /// thousand sums: those that are awake come in any case, and the others once such loops follow each other closely.
 template <class F>
-void parallel_for_waking(int wakes, std::int64_t n, std::int64_t grain, F&& f) {
+constexpr void parallel_for_waking(int wakes, std::int64_t n, std::int64_t grain, F&& f) {
   if (n <= 0) return;
-  if (n <= grain || inside_loop || num_threads() == 1) {
+  if (std::is_constant_evaluated() || n <= grain || inside_loop || num_threads() == 1) {
     f(std::int64_t{0}, n);
     return;
   }
@@ -54,7 +54,7 @@ inline void set_parallel(ParallelHook hook) { detail::parallel_hook.store(hook, 
 /// pieces have ended; pieces that have not begun by then are left out. f is called on several threads at once through
 /// one object.
 template <class F>
-void parallel_for(std::int64_t n, std::int64_t grain, F&& f) {
+constexpr void parallel_for(std::int64_t n, std::int64_t grain, F&& f) {
   detail::parallel_for_waking(detail::max_threads, n, grain, f);
 }
 

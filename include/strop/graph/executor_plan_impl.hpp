@@ -55,7 +55,8 @@ STROP_IMPL void BoundGraph::find_unread(const Graph& graph, Inference& inference
     std::uint64_t inputs = one.inputs;
     if (one.of != nullptr) {
       const Entry& entry = *one.of->entry;
-      const Dtype type = *inference.type(graph.value(one.of->inputs[0]));
+      const Dtype type = stored_type(entry, one.of->inputs.size(),
+                                     [&](Index i) { return *inference.type(graph.value(one.of->inputs[i])); });
       const std::uint64_t read = entry.facts.kept(one.of->op(), compute_type(entry, one.of->op(), type));
       const GradientRoles roles = gradient_roles(entry.gradient, one.of->inputs.size(), one.of->outputs());
       for (Index i = 0; i < roles.takes.size() && i < 64; ++i)

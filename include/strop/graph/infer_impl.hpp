@@ -57,7 +57,7 @@ class Inference {
 
   /// Types, as far as they follow from what is known.
   void infer_known_types() { sweep_to_fixpoint(&Inference::type_step); }
-  /// Types; variables of which nothing follows are float32, one after the other.
+  /// Types; variables of which nothing follows are float32, where a map takes whole numbers int32, one after the other.
   void infer_types() {
     infer_known_types();
     std::optional<Touching> touching;
@@ -65,7 +65,7 @@ class Inference {
     for (int n = 0; n < graph_.size(); ++n) {
       std::optional<Dtype>& known = type(graph_.value(n, 0));
       if (!graph_.node(n).is_variable() || known) continue;
-      known = f32;
+      known = is_whole(graph_.value(n, 0)) ? i32 : f32;
       if (!touching) touching.emplace(*this);
       spread_type(graph_.value(n, 0), *touching, waits);
     }
@@ -84,6 +84,17 @@ class Inference {
 
  private:
   using Step = bool (Inference::*)(int n);
+
+  /// Whether a map takes the value as whole numbers.
+  bool is_whole(int value) const {
+    for (int n = 0; n < graph_.size(); ++n) {
+      const Node& node = graph_.node(n);
+      if (node.entry == nullptr || node.entry->whole == 0 || !node.like.empty()) continue;
+      for (Index i = 0; i < node.inputs.size(); ++i)
+        if ((node.entry->whole >> i & 1U) != 0 && value_of(n, static_cast<int>(i)) == value) return true;
+    }
+    return false;
+  }
 
   /// The nodes that a value is an input or an output of.
   class Touching {
@@ -232,13 +243,13 @@ class Inference {
     // A gradient that computes integers in double gives integers again.
     std::optional<Dtype> given = inputs > 0 ? tensors[0] : std::nullopt;
     if (!given || !node.entry->is_gradient() || !lacks_integers(*node.entry, *given)) given.reset();
+    const List<std::optional<Dtype>> before = given ? tensors : List<std::optional<Dtype>>();
     if (given)
       for (std::optional<Dtype>& type_of : tensors)
         if (type_of) type_of = wide_type(*type_of);
     detail::infer_types(*node.entry, node.op(), types_of);
-    if (given)
-      for (std::optional<Dtype>& type_of : tensors)
-        if (type_of == f64) type_of = given;
+    for (int i = 0; i < all_tensors && given; ++i)
+      if (tensors[i] == f64) tensors[i] = i < inputs && before[i] ? before[i] : given;
     for (int i = 0; i < all_tensors; ++i) {
       if (value_of(n, i) < 0 || !tensors[i]) continue;
       std::optional<Dtype>& known = type(value_of(n, i));
@@ -265,8 +276,11 @@ class Inference {
     }
     for (int k = 0; k < outputs; ++k) out_shapes.push_back(shape(graph_.value(n, k)));
     List<std::optional<Storage>, 4> out(outputs);
-    const int first = inputs > 0 ? graph_.value(node.inputs[0]) : graph_.value(n, 0);
-    const Dtype stored = first < 0 ? f32 : type(first).value_or(f32);
+    const auto type_of = [&](Index i) {
+      const int v = inputs > 0 ? graph_.value(node.inputs[i]) : graph_.value(n, 0);
+      return v < 0 ? f32 : type(v).value_or(f32);
+    };
+    const Dtype stored = stored_type(*node.entry, inputs, type_of);
     try {
       detail::infer_storages(*node.entry, node.op(),
                              {in.span(), in_shapes.span(), out_shapes.span(), node.signature.mutated, stored, device},

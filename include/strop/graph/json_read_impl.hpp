@@ -312,6 +312,7 @@ class GraphMaker {
 
   NodeOutput application(const NodeRecord& record, std::size_t i) {
     const Entry& entry = *entries_[i];
+    refuse_found(entry);
     const Ref<Node> node(new Node);
     node->name = record.name;
     node->entry = &entry;

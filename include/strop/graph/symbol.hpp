@@ -184,6 +184,8 @@ class Symbol {
 namespace detail {
 /// A node of the operator on these inputs; inputs that are missing become variables. `said`: parameters that were given
 /// as text, by their names.
+/// Throws Error where the shapes of the operator's results follow from the data.
+void refuse_found(const Entry& entry);
 Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in, std::string_view name,
                   NamedTexts said = {});
 }  // namespace detail

@@ -155,8 +155,15 @@ STROP_IMPL int counted_inputs(const Entry& entry, const void* op, int given) {
   return given;
 }
 
+STROP_IMPL void refuse_found(const Entry& entry) {
+  if (entry.found != 0)
+    fail(entry.snake,
+         ": the shape of its result follows from the data, which a graph does not know; call it on arrays");
+}
+
 STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in,
                              std::string_view given_name, NamedTexts said) {
+  refuse_found(entry);
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, params->get());
   const Ref<Node> node(new Node);
   node->signature =

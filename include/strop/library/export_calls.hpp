@@ -11,6 +11,7 @@
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
 
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <string_view>
@@ -244,8 +245,15 @@ inline NDArray array_of(const strop_tensor& t) {
   return out;
 }
 /// Copies the result of a call to where the program wants it, if it is not there.
-inline void hand_over(const strop_call* call, std::int32_t k, const NDArray& made) {
+inline void hand_over(const strop_call* call, const Entry& entry, std::int32_t k, const NDArray& made) {
   const strop_tensor& to = *call->out[k];
+  if (is_found(entry, k) && made.allocated()) {
+    const std::uint64_t reaches = offsetof(strop_call, make_found) + sizeof call->make_found;
+    if (call->size < reaches)
+      fail(entry.snake, ": has a result whose shape follows from the data, which a later strop loads");
+    if (call->make_found(call->host, k, made.ndim(), made.shape().data()) != strop_done)
+      fail(entry.snake, ": there is no memory for a result of shape ", made.shape());
+  }
   const auto move = [](const NDArray& from, void* target) {
     const auto size = static_cast<std::size_t>(from.stored() * size_of(from.dtype()));
     if (size != 0 && from.bytes() != static_cast<const std::byte*>(target)) std::memcpy(target, from.bytes(), size);
@@ -295,7 +303,7 @@ inline std::int32_t run(const strop_operator* self, const strop_call* call, stro
     for (const NDArray& a : out) any = any || a.storage() != dense;
     (any && sparse != nullptr ? sparse : dense_run)({entry, call->params, pointers, out, requests}, ctx);
     for (std::int32_t k = 0; k < call->outputs; ++k)
-      if (element(requests, k) != Request::null) hand_over(call, k, element(out, k));
+      if (element(requests, k) != Request::null) hand_over(call, entry, k, element(out, k));
     return strop_done;
   });
 }

@@ -129,6 +129,8 @@ STROP_IMPL const strop_operator* export_entry(Shelf& shelf, const Entry& entry) 
   c.same_shape = entry.same_shape ? 1 : 0;
   c.mutates = entry.mutates ? 1 : 0;
   c.accumulates = entry.accumulates ? 1 : 0;
+  c.whole = entry.whole;
+  c.found = entry.found;
   c.gives_real = entry.loops.i64_gives_f64 ? 1 : 0;
   c.skips_null = entry.skips_null ? 1 : 0;
   const Kernels& kernels = entry.cpu;

@@ -292,6 +292,17 @@ inline void run_hosted(const Call& call, Context& ctx) {
       return strop_failed;
     }
   };
+  to.make_found = [](void* host, std::int32_t output, std::int32_t rank, const std::int64_t* shape) -> std::int32_t {
+    HostedCall& self = *static_cast<HostedCall*>(host);
+    try {
+      NDArray& y = self.call.out[output];
+      allocate_found(y, {shape, static_cast<std::size_t>(rank)});
+      element(self.tensors, self.call.inputs.size() + output) = tensor_of(y, true);
+      return strop_done;
+    } catch (...) {
+      return strop_failed;
+    }
+  };
   Collected error;
   error.check(c->run(c, &to, error.sink()));
 }
@@ -395,6 +406,8 @@ STROP_IMPL std::unique_ptr<HostedOperator> make_hosted(const strop_operator* c, 
   e.accumulates = c->accumulates != 0;
   e.skips_null = c->skips_null != 0;
   e.inplace = h.shares;
+  if (has(*c, &c->whole)) e.whole = c->whole;
+  if (has(*c, &c->found)) e.found = c->found;
   e.loops = {c->loop_f32, c->loop_f64, c->loop_i64, c->gives_real != 0};
   e.slot = &h.slot;
   e.order = order;

@@ -72,6 +72,8 @@ typedef struct strop_call {
   void* host;
   /// Gives a sparse output room for that many values or rows, in its `data`, `indices` and `indptr`.
   int32_t (*make_room)(void* host, int32_t output, int64_t stored);
+  /// Gives a dense output whose shape follows from the data that shape, and memory in its `data`.
+  int32_t (*make_found)(void* host, int32_t output, int32_t rank, const int64_t* shape);
 } strop_call;
 
 /// Takes the names and numbers of the tensors of a call.
@@ -166,6 +168,8 @@ struct strop_operator {
 
   // A map: whether it takes integers as double, and gives double, with these parameters; null where it never does.
   int32_t (*integers_as_double)(const strop_operator* self, const void* params);
+  uint64_t whole;  // of a map: inputs of whole numbers whatever the type of the others, a bit each
+  uint64_t found;  // of a tensor operator: outputs whose shapes follow from the data, a bit each
 };
 
 typedef struct strop_library {

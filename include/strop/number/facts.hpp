@@ -64,12 +64,12 @@ struct Facts {
     f.value = c;
     return f;
   }
-  /// Input number k, of which nothing is known.
-  STROP_FN static Facts input(int k, Tally* tally = nullptr) {
+  /// Input number k, of which nothing is known; one that nothing is differentiated by does not vary.
+  STROP_FN static Facts input(int k, Tally* tally = nullptr, bool varies = true) {
     Facts f;
     f.tally = tally;
     f.depends = std::uint64_t{1} << k;
-    f.varies = true;
+    f.varies = varies;
     return f;
   }
   STROP_FN bool is_zero() const { return known && value.v == 0; }

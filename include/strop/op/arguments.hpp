@@ -23,7 +23,8 @@ struct ArgOf {
   static_assert(
       !sizeof(A),
       "strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such views, "
-      "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., "
+      "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, strop::DenseResult<E, N>& for what has its shape "
+      "from the data, or whole arrays (const strop::NDArray& in..., "
       "std::span<const strop::NDArray>, strop::NDArray& out..., std::span<strop::NDArray>)");
 };
 // Whole arrays, for an operator on several storages. Of a member that is a template for elements E they have the type
@@ -74,6 +75,12 @@ struct ArgOf<RowSparseResult<E>&> {
 };
 template <class E>
 struct ArgOf<RowSparseResult<E>> : ArgOf<RowSparseResult<E>&> {};
+template <class E, int R>
+struct ArgOf<DenseResult<E, R>&> {
+  static constexpr ArgInfo info{.writes = true, .found = true, .rank = R, .dtype = dtype_of<E>};
+};
+template <class E, int R>
+struct ArgOf<DenseResult<E, R>> : ArgOf<DenseResult<E, R>&> {};
 template <class A>
   requires requires { A::role; }
 struct ArgOf<A> {
@@ -127,7 +134,7 @@ struct ArgInfos<std::tuple<A...>> {
       return requires(const T& op, Ctx& ctx) { op.member(ctx, std::declval<A>()...); };                               \
     }                                                                                                                 \
     template <class E, class T, class... A>                                                                           \
-    static void call(const T& op, Ctx& ctx, A&&... args) {                                                            \
+    static constexpr void call(const T& op, Ctx& ctx, A&&... args) {                                                  \
       if constexpr (std::is_void_v<E>)                                                                                \
         op.member(ctx, args...);                                                                                      \
       else                                                                                                            \
@@ -301,6 +308,18 @@ template <class E>
 struct Make<RowSparseResult<E>&> : MakeResult<RowSparseResult<E>> {};
 template <class E>
 struct Make<RowSparseResult<E>> : MakeResult<RowSparseResult<E>> {};
+
+template <class E, int R>
+struct Make<DenseResult<E, R>&> {
+  using Held = DenseResult<E, R>;
+  static Held& of(std::string_view op, const Placed& p, Held& held) {
+    constexpr ArgInfo of_any_rank{.writes = true, .dtype = dtype_of<E>};
+    p.check(op, of_any_rank, *p.array);
+    return held = Held(*p.array);
+  }
+};
+template <class E, int R>
+struct Make<DenseResult<E, R>> : Make<DenseResult<E, R>&> {};
 
 template <>
 struct Make<const NDArray&> {

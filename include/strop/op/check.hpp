@@ -18,7 +18,8 @@ constexpr auto facts_of(const T& op, std::uint64_t zeros, number::Tally* tally =
   using F = number::Facts<R>;
   static_assert(results<T> != 0);  // a body that is refused says why of plain numbers, whatever is asked of it first
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return as_numbers<F>(op.forward(((zeros >> I) & 1U ? F(0) : F::input(static_cast<int>(I), tally))...));
+    return as_numbers<F>(op.forward(NumberAt<T, I, F>(
+        (zeros >> I) & 1U ? F(0) : F::input(static_cast<int>(I), tally, (whole_inputs<T> >> I & 1U) == 0))...));
   }(std::make_index_sequence<arity<T>>{});
 }
 
@@ -71,7 +72,9 @@ constexpr int counted_operations(const T& op) {
 
 template <class S, class T, class... X>
 constexpr auto evaluate(const T& op, X... x) {
-  return as_numbers<S>(op.forward(S(static_cast<double>(x))...));
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return as_numbers<S>(op.forward(NumberAt<T, I, S>(S(static_cast<double>(x)))...));
+  }(std::index_sequence_for<X...>{});
 }
 
 /// Whether the infer_storage of T can be asked by the compiler.
@@ -110,7 +113,7 @@ constexpr auto value(const T& op, X... x) {
     return 0.0;
 }
 
-/// The derivative in each input at x…, head gradients 1; a number for one input, else an array.
+/// The derivative in each input at x… that is not of whole numbers, head gradients 1; a number for one, else an array.
 template <AnyMap T, std::convertible_to<double>... X>
 constexpr auto gradient(const T& op, X... x) {
   static_assert(sizeof...(X) == arity<T>, "strop: check::gradient takes a number for each input of forward");
@@ -118,10 +121,10 @@ constexpr auto gradient(const T& op, X... x) {
     using S = detail::Probe;
     const std::array<S, sizeof...(X)> in{S(static_cast<double>(x))...};
     const auto all = detail::unit_slopes<S>(Gradient<T>{op}, in, detail::evaluate<S>(op, x...));
-    if constexpr (sizeof...(X) == 1)
+    if constexpr (detail::slope_count<T> == 1)
       return all[0].v;
     else {
-      std::array<double, sizeof...(X)> out{};
+      std::array<double, detail::slope_count<T>> out{};
       for (std::size_t i = 0; i < out.size(); ++i) out[i] = all[i].v;
       return out;
     }

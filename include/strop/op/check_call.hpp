@@ -114,13 +114,20 @@ constexpr void infer_map_shape_early(const T& op, const CallNames& names, std::s
 template <class T>
 constexpr void infer_map_type_early(const T& op, const CallNames& names, std::span<std::optional<Dtype>> in,
                                     std::span<std::optional<Dtype>> out) {
+  std::size_t first = 0;  // of those of one type
+  while ((whole_inputs<T> >> first & 1U) != 0) ++first;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    const bool served = map_dtypes<T>().contains(*in[i]);
-    if (!served || *in[i] != *in[0])
+    const bool whole = (whole_inputs<T> >> i & 1U) != 0;
+    const DtypeSet types = whole ? integral | boolean : map_dtypes<T>();
+    const bool served = types.contains(*in[i]);
+    if (!served || (!whole && *in[i] != *in[first]))
       fail(names.op, ": ", names.input(static_cast<int>(i)), " is ", name_of(*in[i]), ", expected ",
-           served ? std::string(name_of(*in[0])) : one_of(map_dtypes<T>()));
+           served  ? cat(name_of(*in[first]), " like ", names.input(static_cast<int>(first)),
+                         "; convert one of them with cast")
+           : whole ? cat("whole numbers, ", one_of(types), "; convert it with cast")
+                   : one_of(types));
   }
-  Dtype made = in.empty() ? f32 : *in[0];
+  Dtype made = in.empty() ? f32 : *in[first];
   if constexpr (TakesIntegersAsDouble<T>)
     if (!is_floating(made) && op.integers_as_double()) made = f64;
   for (std::optional<Dtype>& type : out) type = made;

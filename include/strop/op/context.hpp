@@ -10,9 +10,12 @@
 #include <strop/memory/random.hpp>
 #include <strop/tensor/ndarray.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -34,26 +37,28 @@ class Context {
 
   /// The request of output i (of a gradient: of its i-th input gradient). `add` arrives only at operators that say
   /// `accumulates`; the others write to a fresh array that is added for them.
-  Request request(int i = 0) const { return i < static_cast<int>(requests_.size()) ? requests_[i] : Request::write; }
+  constexpr Request request(int i = 0) const {
+    return i < static_cast<int>(requests_.size()) ? requests_[i] : Request::write;
+  }
 
   /// Temporary space, uninitialised, until the operator returns. Any number of them. `temp<E>({m, n})` and
   /// `temp<E>(view.shape())` have the rank of what they are given; `temp<E>(Shape)` is a view of any rank.
   template <class E, std::size_t Rank>
-  View<E, static_cast<int>(Rank)> temp(const std::array<std::int64_t, Rank>& shape) {
-    return {space<E>(shape, {}), shape};
+  constexpr View<E, static_cast<int>(Rank)> temp(const std::array<std::int64_t, Rank>& shape) {
+    return {space<E>(shape), shape};
   }
   template <class E, std::size_t Rank>
-  View<E, static_cast<int>(Rank)> temp(const std::int64_t (&shape)[Rank]) {
+  constexpr View<E, static_cast<int>(Rank)> temp(const std::int64_t (&shape)[Rank]) {
     return temp<E>(std::to_array(shape));
   }
   template <class E>
-  View<E, 1> temp(std::int64_t count) {
+  constexpr View<E, 1> temp(std::int64_t count) {
     return temp<E>(std::array{count});
   }
   template <class E>
-  View<E> temp(std::span<const std::int64_t> shape) {
-    const NDArray kept = NDArray::shell(Shape(shape), dtype_of<E>, device_);  // the view refers to its extents
-    return {space<E>(shape, kept), kept.shape()};
+  constexpr View<E> temp(std::span<const std::int64_t> shape) {
+    if (std::is_constant_evaluated()) return {space<E>(shape), shape};
+    return kept_space<E>(shape);
   }
   template <class E>
   View<E> temp(const Shape& shape) {
@@ -76,8 +81,17 @@ class Context {
   }
 
   // For the dispatcher.
-  Context(Device device, detail::Span<const Request> requests, bool training)
+  constexpr Context(Device device, detail::Span<const Request> requests, bool training)
       : train(training), device_(device), requests_(requests) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  constexpr ~Context() {
+    while (std::is_constant_evaluated() && early_ != nullptr) {
+      const EarlySpace* const space = early_;
+      early_ = space->next;
+      delete space;
+    }
+  }
   Device device() const { return device_; }
   /// Takes the space that the operator said it needs, so that what follows cannot fail for want of it.
   void reserve(std::int64_t bytes) {
@@ -92,10 +106,26 @@ class Context {
   void* state() const { return state_; }
 
  private:
-  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_random(std::string_view why) {
-    throw detail::CallError(cat(detail::CallError::speaker, "ctx.random()", why));
-  }
+#include <span>
+#include <string_view>
+#include <type_traits>
   /// Space that `kept`, if there is one, owns or outlives.
+  template <class E>
+  constexpr E* space(std::span<const std::int64_t> shape) {
+    if (std::is_constant_evaluated()) {
+      std::int64_t n = 1;
+      for (std::int64_t extent : shape) n *= extent;
+      auto* const made = new EarlySpaceOf<E>(n, early_);
+      early_ = made;
+      return made->elements;
+    }
+    return space<E>(shape, {});
+  }
+  template <class E>
+  View<E> kept_space(std::span<const std::int64_t> shape) {
+    const NDArray kept = NDArray::shell(Shape(shape), dtype_of<E>, device_);  // the view refers to its extents
+    return {space<E>(shape, kept), kept.shape()};
+  }
   template <class E>
   E* space(std::span<const std::int64_t> shape, NDArray kept) {
     std::int64_t bytes = sizeof(E);
@@ -119,6 +149,7 @@ class Context {
 
   Device device_;
   void* state_ = nullptr;
+  const EarlySpace* early_ = nullptr;
   std::byte* next_ = nullptr;
   std::int64_t left_ = 0;
   detail::Span<const Request> requests_;

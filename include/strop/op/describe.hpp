@@ -20,6 +20,7 @@ struct Argument {
   bool optional = false;  // with some parameters there is none, or no caller sees it
   bool variadic = false;  // stands for any number of tensors
   bool hidden = false;    // an output that no caller ever sees
+  bool whole = false;     // an input of whole numbers, bool to int64, whatever the type of the others
 };
 
 /// All arguments of an operator in their order, whatever its parameters are.

@@ -126,6 +126,7 @@ STROP_IMPL Arguments arguments_of(const Entry& entry) {
     a.hidden = !stands(shown, a.name);
     a.optional = a.optional || (!a.hidden && stands(unshown, a.name));
   }
+  for (std::size_t i = 0; i < all.inputs.size() && i < 64; ++i) all.inputs[i].whole = (entry.whole >> i & 1U) != 0;
   if (open && !all.inputs.empty()) {
     Argument& last = all.inputs.back();
     last.variadic = true;

@@ -27,16 +27,28 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
   for (Index i = 0; i < out.size(); ++i) requests[i] = out[i].request;
   Cuda context(device, requests.span(), call_mode.training);
   context.use_stream(memory::detail::driver_for(device).stream(device));
-  const Dtype stored = in.empty() ? out[0].dtype : in[0].dtype;
-  if (!takes_as_double(entry, op, stored)) return run({entry, op, stored, common, in, out}, context);
-  List<MapOperand, 4> converted(in.size());
-  List<NDArray, 4> copies(in.size());
-  for (Index i = 0; i < in.size(); ++i) {
-    copies[i] = NDArray::fresh(in[i].shape, f64, device);
-    convert_elements_on(device, in[i].dtype, in[i].data, f64, copies[i].bytes(), in[i].shape.size());
-    converted[i] = {copies[i].bytes(), f64, in[i].shape, in[i].request};
-  }
-  run({entry, op, f64, common, converted.span(), out}, context);
+  // A kernel loads operands of one type.
+  Dtype stored = in.empty() ? out[0].dtype : stored_type(entry, in.size(), [&](Index i) { return in[i].dtype; });
+  if (takes_as_double(entry, op, stored)) stored = f64;
+  for (const MapOperand& x : in)
+    if (!is_floating(stored) && x.dtype != stored) stored = i64;
+  List<MapOperand, 4> x(in.size()), y(out.size());
+  List<NDArray, 4> copies;
+  const auto as_stored = [&](const MapOperand& given, bool read) {
+    if (given.dtype == stored || given.data == nullptr)
+      return MapOperand{given.data, stored, given.shape, given.request};
+    copies.push_back(NDArray::fresh(given.shape, stored, device));
+    const NDArray& copy = copies.back();
+    if (read) convert_elements_on(device, given.dtype, given.data, stored, copy.bytes(), given.shape.size());
+    return MapOperand{copy.bytes(), stored, given.shape, given.request};
+  };
+  for (Index i = 0; i < in.size(); ++i) x[i] = as_stored(in[i], true);
+  for (Index k = 0; k < out.size(); ++k)
+    y[k] = out[k].request == Request::null ? out[k] : as_stored(out[k], out[k].request == Request::add);
+  run({entry, op, stored, common, x.span(), y.span()}, context);
+  for (Index k = 0; k < out.size(); ++k)
+    if (y[k].data != out[k].data)
+      convert_elements_on(device, stored, y[k].data, out[k].dtype, out[k].data, out[k].shape.size());
 }
 
 inline constexpr DeviceWay cpu_way{

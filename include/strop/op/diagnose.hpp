@@ -190,7 +190,7 @@ consteval void diagnose_gradient() {
                 "forward, and is const");
   static_assert(returns_slopes<T>(),
                 "strop: a gradient returns a number, for several inputs a std::tuple of one number per input of "
-                "forward");
+                "forward, but for those of whole numbers (strop::Integer)");
   static_assert(gradient_takes_each<T>() || !HasGradUseIn<T>,
                 "strop: grad_use_in takes (ctx, dy..., in..., din...): views of const of the visible outputs' head "
                 "gradients and of the inputs, then a view to write per input");
@@ -279,10 +279,11 @@ consteval bool diagnose() {
       if constexpr (detail::NamesForward<T> && !Operator<T>) {
         static_assert(!detail::ForwardNotConst<T>,
                       "strop: forward must be const: write constexpr auto forward(auto x) const");
-        static_assert(detail::ForwardNotConst<T>,
-                      "strop: forward must take one to six numbers and be generic over them (constexpr auto "
-                      "forward(auto x) const), or be a tensor operator's "
-                      "void forward(strop::Cpu&, strop::View<const E, N> in..., strop::View<E, N> out...) const");
+        static_assert(
+            detail::ForwardNotConst<T>,
+            "strop: forward must take one to six numbers and be generic over them (constexpr auto "
+            "forward(auto x) const; whole numbers beside others are strop::Integer auto), or be a tensor operator's "
+            "void forward(strop::Cpu&, strop::View<const E, N> in..., strop::View<E, N> out...) const");
       } else if constexpr (Operator<T> && reflects) {
         static_assert(!detail::NamesMakeState<T> || HasState<T>,
                       "strop: make_state takes (strop::Cpu&, const strop::Shape& input...), a shape per input, and is "

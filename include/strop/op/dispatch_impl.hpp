@@ -87,7 +87,7 @@ STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, In
   const std::string_view op = plan.entry->snake;
   const Span<const std::byte> memory = memory_of(y);
   for (int j = 0; j < k; ++j)
-    if (const NDArray& other = out[j]; asked(j) && (y.is(other) || overlap(memory, memory_of(other))))
+    if (const NDArray& other = out[j]; other && asked(j) && (y.is(other) || overlap(memory, memory_of(other))))
       fail(op, ": ", names.output(k), " overlaps the memory of ", names.output(j));
   for (int i : plan.mutated)
     if (const NDArray& x = *in[i]; y.is(x) || overlap(memory, memory_of(x)))
@@ -131,6 +131,7 @@ STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, Span<N
   for (Index k = 0; k < out.size(); ++k) {
     const bool asked = plan.requests[k] != Request::null;
     if (!out[k]) {
+      if (is_found(*plan.entry, k)) continue;  // forward makes it
       out[k] = NDArray::fresh_shell(plan.shapes[k], plan.types[k], plan.device, plan.storage(k));
       if (plan.storage(k) == dense && asked) out[k].allocate();
       continue;
@@ -155,6 +156,7 @@ STROP_IMPL bool may_defer(const Plan& plan, Inputs in, Span<const NDArray> out, 
 /// Waits until the call may write at once. What is overwritten is whole again, whatever failed before.
 STROP_IMPL void take_outputs(const Plan& plan, Inputs in, Span<const NDArray> out) {
   for (Index k = 0; k < out.size(); ++k) {
+    if (!out[k]) continue;  // it is made by forward
     const Pending* const order = out[k].pending();
     bool whole = order != nullptr && overwrites(out[k], plan.requests[k]);
     for (const NDArray* a : in) whole = whole && a->pending() != order;
@@ -263,8 +265,21 @@ STROP_IMPL void dispatch_planned(const Ref<Plan>& kept, const void* op, Inputs i
   if (plan.asked) execute_in_order(plan, op, in, out, site, state, [&] { return kept; });
 }
 
+/// A call whose results are made while it runs: at once, since whoever goes on looks at their shapes.
+STROP_IMPL void dispatch_found(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
+                               Span<const Request> requests, Site site, Ref<StateBox>* state) {
+  const Plan plan = resolve(entry, op, in, out, requests);
+  make_outputs(plan, op, in, out);
+  if (!plan.why.empty()) for_sparse().note_fallback(plan, op, in, site);
+  if (!plan.asked) return;
+  take_outputs(plan, in, out);
+  execute(plan, {op, state}, in, out);
+}
+
 STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
                                Span<const Request> requests, Site site, Ref<StateBox>* state) {
+  if (entry.found != 0) [[unlikely]]
+    return dispatch_found(entry, op, in, out, requests, site, state);
   const std::uint64_t key = RecentCalls::key_of(entry, in, out);
   RecentCalls* const recent = key != 0 ? RecentCalls::here() : nullptr;
   if (RecentCall* const like = recent != nullptr ? recent->find(key, entry, op, in, out, requests) : nullptr) {

@@ -125,6 +125,7 @@ struct Entry {
   std::span<const Share> inplace;
 
   // A map.
+  std::uint64_t whole = 0;  // inputs of whole numbers, whatever the type of the others; a bit each
   detail::MapLoops loops;
   detail::MapFacts facts;
 
@@ -134,6 +135,7 @@ struct Entry {
   bool (*infer_storage)(const void* op, Storages&) = nullptr;
   bool structural = false;  // what a sparse result does not store is zero whatever values the inputs store
   const detail::SparseParts* sparse = nullptr;  // with an infer_storage that may make sparse arrays of dense ones
+  std::uint64_t found = 0;  // outputs whose shapes follow from the data, so that forward makes them; a bit each
   detail::Kernels cpu;
   bool (*takes)(Dtype) = nullptr;
   Resources (*resources)(const void* op, std::span<const Shape> in) = nullptr;
@@ -203,6 +205,9 @@ inline const Entry& runnable(const Entry& entry) {
   if (!runs_here(entry.isa)) refuse_isa(entry.snake, entry.isa);
   return entry;
 }
+
+/// Whether forward finds the shape of output k.
+constexpr bool is_found(const Entry& entry, Index k) { return k < 64 && (entry.found >> k & 1U) != 0; }
 
 /// Names and numbers of the tensors of a call with these parameters on `given` inputs.
 inline Signature signature_of(const Entry& entry, const void* op, int given) {

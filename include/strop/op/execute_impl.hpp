@@ -123,6 +123,11 @@ class Executing {
       const Storage storage = plan_.dense_copies ? dense : plan_.storage(k);
       const Request asked = plan_.requests[k];
       const bool half = plan_.widens && is_half(plan_.types[k]);
+      if (is_found(entry_, k)) {
+        results[k] = NDArray::fresh_shell(plan_.shapes[k], half ? f32 : plan_.types[k], plan_.device, dense);
+        requests[k] = Request::write;
+        continue;
+      }
       // A kernel that adds to its own input would read what it has written.
       const bool adds = asked == Request::add, once = adds && entry_.accumulates && !is_input(out_[k]);
       const bool apart = needs_fresh(k, storage) || (adds && !once) || half || replaces_input(k);
@@ -137,8 +142,28 @@ class Executing {
       }
     }
     run_kernel({entry_, call_.op, pointers.span(), results.span(), requests.span()});
+    if (entry_.found != 0) take_found(results);
     give_back_states(inputs);
     deliver_all(results);
+  }
+
+  /// Results that forward has made become the call's, where it has none to put them into.
+  void take_found(List<NDArray, 4>& results) {
+    const CallLabels labels{entry_, call_.op, static_cast<int>(in_.size())};
+    for (Index k = 0; k < out_.size(); ++k) {
+      if (!is_found(entry_, k)) continue;
+      NDArray& made = results[k];
+      if (!made.allocated()) fail(entry_.snake, ": forward has not allocated ", labels.names().output(k));
+      if (Shape known = plan_.shapes[k]; !unify(known, made.shape()))
+        fail(entry_.snake, ": ", labels.names().output(k), " was made of shape ", made.shape(), ", expected ",
+             plan_.shapes[k]);
+      if (out_[k]) continue;
+      out_[k] = made;
+      if (made.dtype() == plan_.types[k]) continue;  // else a half, which came as float
+      out_[k] = NDArray::fresh(made.shape(), plan_.types[k], plan_.device);
+      deliver(made, out_[k], Request::write);
+      made = out_[k];
+    }
   }
 
   void run_kernel(const Call& call) {
@@ -234,6 +259,16 @@ class Executing {
   Inputs in_;
   Span<NDArray> out_;
 };
+
+STROP_IMPL void allocate_found(const NDArray& shell, std::span<const std::int64_t> shape) {
+  Shape found(shape);
+  for (std::int64_t extent : found)
+    if (extent < 0) fail("allocate: the shape ", found, " has a negative extent");
+  Body& body = shell.body();
+  body.shape = std::move(found);
+  body.buffer = nullptr;
+  shell.allocate();
+}
 
 STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, Span<NDArray> out) {
   if (call_mode.tracer != nullptr) [[unlikely]] {  // the call is traced, not what it does with arrays

@@ -17,6 +17,7 @@ namespace strop::inline v0::detail {
 struct JetMap {
   void (*run)(const void* op, const number::Jet* in, number::Jet* out);
   int inputs, outputs;
+  std::uint64_t whole;  // inputs of whole numbers, which nothing is differentiated by
 };
 
 /// The derived gradient of that order of a map, over n contiguous doubles, or floats: its numbers are those of
@@ -44,7 +45,7 @@ template <class T>
 void run_on_jets(const void* object, const number::Jet* in, number::Jet* out) {
   const T& op = *static_cast<const T*>(object);
   const auto y = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return as_numbers<number::Jet>(op.forward(in[I]...));
+    return as_numbers<number::Jet>(op.forward(NumberAt<T, I, number::Jet>(in[I])...));
   }(std::make_index_sequence<arity<T>>{});
   for (std::size_t k = 0; k < results<T>; ++k) out[k] = y[k];
 }
@@ -54,8 +55,8 @@ template <class T, class E = double>
 void jet_loop(const void* object, const void* const* in, void* const* out, std::int64_t n) {
   using D = Differentiated<T>;
   using Map = typename D::type;
-  higher_loop({&run_on_jets<Map>, static_cast<int>(arity<Map>), static_cast<int>(results<Map>)}, D::order, object, in,
-              out, n, std::is_same_v<E, float>);
+  higher_loop({&run_on_jets<Map>, static_cast<int>(arity<Map>), static_cast<int>(results<Map>), whole_inputs<Map>},
+              D::order, object, in, out, n, std::is_same_v<E, float>);
 }
 
 }  // namespace STROP_ISA

@@ -6,6 +6,7 @@
 #include <strop/core/list.hpp>
 #include <strop/op/higher.hpp>
 
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -18,12 +19,14 @@ class JetGradients {
   JetGradients(const JetMap& map, int order, const void* op) : map_(map), op_(op) {
     inputs_[0] = map.inputs;
     outputs_[0] = map.outputs;
+    whole_[0] = map.whole;
     int jets = 0;
     for (int k = 0; k < order; ++k) {
       at_[k] = jets;
       jets += inputs_[k] + outputs_[k];
       inputs_[k + 1] = outputs_[k] + inputs_[k];
-      outputs_[k + 1] = inputs_[k];
+      outputs_[k + 1] = inputs_[k] - std::popcount(whole_[k]);
+      whole_[k + 1] = whole_[k] << outputs_[k];
     }
     scratch_.resize(jets);
   }
@@ -38,7 +41,8 @@ class JetGradients {
     const int heads = outputs_[k - 1], moving = inputs_[k - 1], linear = k >= 2 ? outputs_[k - 2] : 0;
     number::Jet *x = &scratch_[at_[k - 1]], *y = x + moving;
     for (int i = 0; i < moving; ++i) x[i] = a[heads + i];
-    for (int i = 0; i < moving; ++i) {
+    for (int i = 0, o = 0; i < moving; ++i) {
+      if ((whole_[k - 1] >> i & 1U) != 0) continue;
       const bool derived = i < linear;  // f is linear in its own head gradients: no direction is needed for these
       if (derived) {
         run(k - 1, level, x, y, i);
@@ -49,12 +53,13 @@ class JetGradients {
       }
       if (!derived)
         for (int m = 0; m < heads; ++m) y[m] = y[m].along(level);
+      number::Jet& slope = out[o++];
       if (head >= 0) {
-        out[i] = y[head];
+        slope = y[head];
         continue;
       }
-      out[i] = a[0] * y[0];
-      for (int m = 1; m < heads; ++m) out[i] += a[m] * y[m];
+      slope = a[0] * y[0];
+      for (int m = 1; m < heads; ++m) slope += a[m] * y[m];
     }
   }
 
@@ -62,6 +67,7 @@ class JetGradients {
   const JetMap& map_;
   const void* op_;
   int inputs_[number::Jet::last_level + 1], outputs_[number::Jet::last_level + 1], at_[number::Jet::last_level];
+  std::uint64_t whole_[number::Jet::last_level + 1];
   List<number::Jet> scratch_;
 };
 

@@ -143,6 +143,7 @@ class Types {
   [[noreturn]] void fail(const Parts&... parts) const {
     strop::fail(names_.op, ": ", parts...);
   }
+  std::string name_in(int i) const { return names_.input(i); }
 
  private:
   constexpr void set(std::optional<Dtype>& slot, std::optional<Dtype> type, bool input, int i) {

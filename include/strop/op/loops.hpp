@@ -42,7 +42,7 @@ void lane_loop(const void* object, const void* const* in, void* const* out, std:
   for (int pass = 0;; ++pass) {
     for (std::int64_t i = 0; i < whole; i += L) {
       const auto r = [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return as_numbers<S>(op.forward(S::of(R::load(x[I] + i))...));
+        return as_numbers<S>(op.forward(NumberAt<T, I, S>(S::of(R::load(x[I] + i)))...));
       }(std::make_index_sequence<N>{});
       for (std::size_t k = 0; k < M; ++k) {
         if (past) [[unlikely]]
@@ -74,7 +74,7 @@ void scalar_loop(const void* object, const void* const* in, void* const* out, st
   constexpr std::size_t N = arity<T>, M = results<T>;
   LocalCopy<T> op = *static_cast<const T*>(object);
   const auto one = [&]<std::size_t... I>(std::index_sequence<I...>, const auto* const* x, std::int64_t i) {
-    return as_numbers<number::Num<Y>>(op.forward(number::Num<E>(x[I][i])...));
+    return as_numbers<number::Num<Y>>(op.forward(NumberAt<T, I, number::Num<E>>(number::Num<E>(x[I][i]))...));
   };
   std::array<const E*, N> x;
   std::array<Y*, M> y;
@@ -168,11 +168,13 @@ constexpr bool integer_results() {
     return integer(std::type_identity<Y>{});
 }
 
-/// Element types of a map: those it states, else the floating ones.
+/// Element types of a map: those it states, else the floating ones; where all its numbers are whole, the others.
 template <class T>
 constexpr DtypeSet map_dtypes() {
   if constexpr (ServesTypes<T>)
     return DtypeSet(T::dtypes);
+  else if constexpr (asks_whole<T> + 1 == std::uint64_t{1} << arity<T>)
+    return integral | boolean;
   else
     return floating;
 }
@@ -192,7 +194,9 @@ constexpr MapLoops loops_of() {
     loops.f64 = &tangent_loop<T, double>;
   } else {
     if constexpr ((types.bits & (DtypeSet(f32) | f16 | bf16).bits) != 0) loops.f32 = &lane_loop<T, float>;
-    if constexpr (types.contains(f64)) loops.f64 = &lane_loop<T, double>;
+    // Whole numbers of many digits beside floats are computed in double.
+    if constexpr (types.contains(f64) || (whole_inputs<T> != 0 && (types.bits & floating.bits) != 0))
+      loops.f64 = &lane_loop<T, double>;
     if constexpr ((types.bits & (integral | boolean).bits) != 0) {
       constexpr bool exact = integer_results<T>();
       loops.i64_gives_f64 = !exact;

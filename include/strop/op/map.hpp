@@ -8,6 +8,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -77,13 +78,36 @@ STROP_MAPPED(6, (auto a, auto b, auto c, auto d, auto e, auto f), (a, b, c, d, e
 #undef STROP_MAPPED
 #undef STROP_EACH
 
-template <std::size_t>
+template <std::uint64_t Whole, std::size_t I>
 struct ProbeAt {  // a class, not an alias, in which nvcc finds no pack
-  using type = Probe;
+  using type = std::conditional_t<(Whole >> I & 1U) != 0, WholeProbe, Probe>;
 };
-template <class F, std::size_t... I>
+template <class F, std::uint64_t Whole, std::size_t... I>
 constexpr bool takes_probes(std::index_sequence<I...>) {
-  return std::is_invocable_v<const F&, typename ProbeAt<I>::type...>;
+  return std::is_invocable_v<const F&, typename ProbeAt<Whole, I>::type...>;
+}
+template <class F, std::size_t N>
+constexpr std::uint64_t find_whole_of() {
+  constexpr std::make_index_sequence<N> n;
+  if constexpr (takes_probes<F, 0>(n))
+    return 0;
+  else
+    return []<std::size_t... I>(std::index_sequence<I...> all) {
+      return ((takes_probes < F, all_whole & ~(std::uint64_t{1} << I) > (all) ? 0 : std::uint64_t{1} << I) | ...);
+    }(n);
+}
+/// What the function asks of its parameters.
+template <class F, std::size_t N, bool Empty>
+inline constexpr std::uint64_t asks_whole<Mapped<F, N, Empty>> = find_whole_of<F, N>();
+
+/// Whether the function takes N numbers, whole ones where it asks for those.
+template <class F, std::size_t N>
+constexpr bool takes_numbers_of() {
+  constexpr std::make_index_sequence<N> n;
+  if constexpr (takes_probes<F, 0>(n))
+    return true;
+  else
+    return takes_probes<F, all_whole>(n);
 }
 template <class X, class Node>
 concept Is = std::same_as<std::remove_cvref_t<X>, Node>;
@@ -126,14 +150,15 @@ Mapped<F, N> mapped(F function) {
 /// exp, tanh and their like are called by their plain names. It is computed in one pass, has derived gradients to order
 /// 3, takes every storage and keeps CSR and row-sparse arrays where it maps zeros to zero. It returns a number or a
 /// std::tuple of several, and map then an array or a vector of arrays. What it captures by value belongs to the call
-/// and to its record; what it captures by reference has to outlive both. Types are floating; unequal ones are refused.
+/// and to its record; what it captures by reference has to outlive both. Types are floating; unequal ones are refused,
+/// but for whole numbers where the function asks for them: `[](auto x, strop::Integer auto mask) { … }`.
 ///
 /// On symbols it makes a node called map0, map1, …, which no file can hold: it has no name by which to find it.
 template <class F, class... X>
   requires(sizeof...(X) > 0 && sizeof...(X) <= 6 && (detail::Is<X, NDArray> && ...))
 auto map(F function, const X&... x) {
   constexpr std::size_t n = sizeof...(X);
-  constexpr bool callable = detail::takes_probes<F>(std::make_index_sequence<n>{});
+  constexpr bool callable = detail::takes_numbers_of<F, n>();
   static_assert(callable,
                 "strop: map takes a function of as many numbers as there are arrays, const and generic over them: "
                 "[](auto x, auto y) { return x * y; }");
@@ -150,7 +175,7 @@ template <class F, class... X>
   requires(sizeof...(X) > 0 && sizeof...(X) <= 6 && (detail::Is<X, Symbol> && ...))
 auto map(F function, const X&... x) {
   constexpr std::size_t n = sizeof...(X);
-  constexpr bool callable = detail::takes_probes<F>(std::make_index_sequence<n>{});
+  constexpr bool callable = detail::takes_numbers_of<F, n>();
   static_assert(callable,
                 "strop: map takes a function of as many numbers as there are symbols, const and generic over them: "
                 "[](auto x, auto y) { return x * y; }");

@@ -79,7 +79,7 @@ inline constexpr auto map_shares = [] {
 }();
 template <class T>
 constexpr std::uint64_t only_read() {
-  std::uint64_t read = (std::uint64_t{1} << arity<T>)-1;
+  std::uint64_t read = ((std::uint64_t{1} << arity<T>)-1) & ~whole_inputs<T>;
   for (std::string_view name : stated_mutated<T>())
     if (const int at = position(stated_inputs<T>(), name); at >= 0) read &= ~(std::uint64_t{1} << at);
   return read;
@@ -98,9 +98,9 @@ void map_signature(const void* op, int, Signature& s) {
 }
 
 /// Not of the gradient's type, so that it is compiled once for all operators.
-template <int Known, int First>
+template <int Known, int First, std::uint64_t Whole>
 void gradient_shape(const void*, Shapes& shapes) {
-  infer_gradient_shape(shapes, Known, First);
+  infer_gradient_shape(shapes, Known, First, Whole);
 }
 
 /// A gradient is zero where the head gradients are; more is not asked of it.
@@ -156,7 +156,7 @@ constexpr GradientRule map_gradient() {
     constexpr bool several = results<T> > 1;
     rule.heads = several ? every : 1;
     rule.in = composed_reads<T>(in);
-    rule.gives = in;
+    rule.gives = in & ~whole_inputs<T>;
     rule.compose = &compose_arrays<T, n, several>;
     rule.compose_symbols = &compose_nodes<T, n, several>;
   } else if constexpr (HasZeroGradient<T>) {
@@ -167,7 +167,7 @@ constexpr GradientRule map_gradient() {
     rule.heads = out;
     rule.in = G::takes_in ? in : 0;
     rule.out = G::takes_out ? out : 0;
-    rule.gives = in;
+    rule.gives = in & ~whole_inputs<T>;
   }
   return rule;
 }
@@ -183,12 +183,12 @@ constexpr Entry map_entry() {
     e.name = e.snake = backward_name<typename T::Of>;
     e.params = &param_table<Root<T>>;
     constexpr int known = T::takes_in ? static_cast<int>(T::inputs_of) : 0, first = static_cast<int>(T::results_of);
-    e.infer_shape = &gradient_shape<known, first>;
+    e.infer_shape = &gradient_shape<known, first, whole_inputs<typename T::Of>>;
     e.dtypes = floating;
   } else {
     e.name = operator_name<T>();
     e.snake = lower_name<T>;
-    e.params = InfersShape<T> || InfersType<T> ? &inferring_table<T> : &param_table<T>;
+    e.params = InfersShape<T> || InfersType<T> || whole_inputs<T> != 0 ? &inferring_table<T> : &param_table<T>;
     e.aliases = stated_aliases<T>();
     e.doc = stated_doc<T>();
     e.notes = stated_notes<T>();
@@ -203,6 +203,7 @@ constexpr Entry map_entry() {
   e.outputs = static_cast<int>(results<T> - stated_mutated<T>().size());
   e.visible = map_visible<T>;
   e.signature = &map_signature<T>;
+  e.whole = whole_inputs<T>;
   e.loops = loops_of<T>();
   e.inplace = map_shares<only_read<T>(), results<T> - stated_mutated<T>().size()>;
   if constexpr (!is_forward_mode<T>) {  // which GPUs have no kernels of

@@ -11,12 +11,12 @@
 
 namespace strop::inline v0::detail {
 
-[[gnu::noinline]] STROP_IMPL void infer_gradient_shape(Shapes& shapes, int known, int first) {
-  for (int k = 0; k < shapes.outputs(); ++k)
-    if (k < known)
-      shapes.set_out(k, shapes.in(first + k));
-    else if (!shapes.out(k).known())
-      shapes.set_out(k, shapes.in(0));
+[[gnu::noinline]] STROP_IMPL void infer_gradient_shape(Shapes& shapes, int known, int first, std::uint64_t whole) {
+  int k = 0;
+  for (int i = 0; i < known && k < shapes.outputs(); ++i)
+    if ((whole >> i & 1U) == 0) shapes.set_out(k++, shapes.in(first + i));
+  for (; k < shapes.outputs(); ++k)
+    if (!shapes.out(k).known()) shapes.set_out(k, shapes.in(0));
 }
 
 STROP_IMPL void infer_map_shape(const Entry& entry, Shapes& shapes) {
@@ -50,17 +50,33 @@ STROP_IMPL void infer_map_shape(const Entry& entry, Shapes& shapes) {
 }
 
 STROP_IMPL void infer_map_type(const Entry& entry, const void* op, Types& types) {
+  const auto whole = [&](int i) { return i < 64 && (entry.whole >> i & 1U) != 0; };
   std::optional<Dtype> common;
+  int like = -1;  // the input that has it
   for (int i = 0; i < types.inputs() && !common; ++i) {
+    if (whole(i)) continue;
     types.expect_in(i, entry.dtypes);
     common = types.in(i);
+    if (common) like = i;
   }
   for (int i = 0; i < types.outputs() && !common; ++i) {
     types.expect_out(i, entry.dtypes);
     common = types.out(i);
   }
+  for (int i = 0; i < types.inputs(); ++i) {
+    const std::optional<Dtype> given = types.in(i);
+    if (whole(i)) {
+      if (given && is_floating(*given) && !entry.is_gradient())  // which may come in double
+        types.fail(types.name_in(i), " is ", name_of(*given), ", expected whole numbers, ", one_of(integral | boolean),
+                   "; convert it with cast");
+      continue;
+    }
+    if (common && given && given != common && like >= 0)
+      types.fail(types.name_in(i), " is ", name_of(*given), ", expected ", name_of(*common), " like ",
+                 types.name_in(like), "; convert one of them with cast");
+    types.set_in(i, common);
+  }
   if (!common) return;
-  for (int i = 0; i < types.inputs(); ++i) types.set_in(i, common);
   if (takes_as_double(entry, op, *common)) common = f64;
   for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
 }

@@ -27,7 +27,8 @@ class MapRun {
       : op_(op), n_(common.size()), in_(static_cast<int>(in.size())), out_(static_cast<int>(out.size())) {
     if (in_ + out_ > most) fail(entry.snake, ": a map has at most ", most, " tensors");
     parts_.resize(in.size() + out.size());
-    const Dtype stored = in.empty() ? out[0].dtype : in[0].dtype;
+    const Dtype stored =
+        in.empty() ? out[0].dtype : stored_type(entry, in.size(), [&](Index i) { return in[i].dtype; });
     type_ = compute_type(entry, op, stored);
     loop_ = type_ == f32 ? entry.loops.f32 : type_ == f64 ? entry.loops.f64 : entry.loops.i64;
     result_ = type_ == i64 && entry.loops.i64_gives_f64 ? f64 : type_;

@@ -20,8 +20,9 @@ constexpr void each_tensor(const ForwardInfo& member, const Known& call, F f) {
   }
 }
 
-/// Shapes where the operator states no rule: all tensors have one, whichever of them it is known of.
-constexpr void shapes_without_rule(Shapes& shapes) {
+/// Shapes where the operator states no rule: all tensors have one, whichever of them it is known of, but for the outputs
+/// that are found while it runs, a bit for each.
+constexpr void shapes_without_rule(Shapes& shapes, std::uint64_t found = 0) {
   if (shapes.inputs() == 0) return;
   for (int i = 1; i < shapes.inputs(); ++i) {
     if (shapes.in(i) == shapes.in(0)) continue;
@@ -32,6 +33,7 @@ constexpr void shapes_without_rule(Shapes& shapes) {
     shapes.set_in(0, common);
   }
   for (int k = 0; k < shapes.outputs(); ++k) {
+    if ((found >> k & 1U) != 0) continue;
     shapes.set_out(k, shapes.in(0));
     if (k == 0) shapes.set_in(0, shapes.out(0));
   }

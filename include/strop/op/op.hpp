@@ -142,12 +142,26 @@ template <class R>
 inline constexpr bool is_number<number::Facts<R>> = true;
 template <class S>
 inline constexpr bool is_number<number::Mask<S>> = true;
+template <class S>
+inline constexpr bool is_number<number::Whole<S>> = true;
 template <>
 inline constexpr bool is_number<number::Jet> = true;
 template <class S>
 inline constexpr bool is_number<number::Certain<S>> = true;
 template <class X>
 concept AnyNumber = is_number<X>;
+
+/// A number that is whole as any other.
+template <class X>
+struct UnwrappedNumber {
+  using type = X;
+};
+template <class S>
+struct UnwrappedNumber<number::Whole<S>> {
+  using type = S;
+};
+template <class X>
+using Unwrapped = typename UnwrappedNumber<X>::type;
 
 /// Runs T and gives its visible outputs: an array, or several.
 template <class T, bool Library>
@@ -298,6 +312,10 @@ class Op {
   static constexpr auto on_numbers(X... x) {
     if constexpr (requires { T::template on_numbers<X...>(x...); })
       return T::on_numbers(x...);
+    else if constexpr (AnyMap<T> && detail::asks_whole<T> != 0)
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return T{}.forward(detail::NumberAt<T, I, detail::Unwrapped<X>>(x)...);
+      }(std::index_sequence_for<X...>{});
     else
       return T{}.forward(x...);
   }

@@ -22,6 +22,7 @@ struct ArgInfo {
   bool writes = false, variadic = false, tagged = false;
   bool plain_writes = false;  // of a tagged one: it would be written without its tag
   bool whole = false;         // the array itself, of any type and storage
+  bool found = false;         // its shape follows from the data
   bool follows = false;       // has the element type E of the member
   Storage storage = dense;
   int rank = any_rank;

@@ -57,6 +57,11 @@ struct Plan : Counted, memory::Recycled<Plan> {
 /// arguments do not fit the operator.
 Plan resolve(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out, Span<const Request> requests);
 
+/// stored_type of arrays.
+inline Dtype stored_type_of(const Entry& entry, Inputs in) {
+  return stored_type(entry, in.size(), [&](Index i) { return in[i]->dtype(); });
+}
+
 /// What executing a plan needs besides arrays.
 struct Execution {
   const void* op = nullptr;               // the operator's parameters

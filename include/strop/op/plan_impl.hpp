@@ -58,6 +58,8 @@ class Resolving {
 
   void run() {
     if (entry_.params != nullptr && entry_.params->checked) check_params(entry_.snake, *entry_.params, op_);
+    if (entry_.found != 0)
+      check_untraced(entry_.snake, "the shape of its result follows from the data, which a graph does not know");
     check_arguments();
     infer();
     choose_storages();
@@ -114,7 +116,7 @@ class Resolving {
     infer_types(entry_, op_, types);
     plan_.types.resize(m);
     for (Index k = 0; k < m; ++k) {
-      if (!plan_.shapes[k].known())
+      if (!plan_.shapes[k].known() && !is_found(entry_, k))
         fail(entry_.snake, ": the shape of ", names_.output(static_cast<int>(k)), " does not follow from the inputs");
       if (!out_types[k])
         fail(entry_.snake, ": the type of ", names_.output(static_cast<int>(k)),
@@ -143,7 +145,7 @@ class Resolving {
     if (plan_.route == Route::pattern || plan_.route == Route::into_dense) return;
     plan_.common = in_.empty() ? plan_.shapes[0] : in_shapes_[0];
     bool alike = !plan_.dense_copies;
-    const Dtype type = compute_type(entry_, op_, in_.empty() ? plan_.types[0] : in_[0]->dtype());
+    const Dtype type = compute_type(entry_, op_, in_.empty() ? plan_.types[0] : stored_type_of(entry_, in_));
     for (Index i = 0; i < in_.size(); ++i) {
       if (i > 0 && in_shapes_[i] != plan_.common) alike = false;
       alike = alike && in_[i]->dtype() == type;
@@ -170,7 +172,7 @@ class Resolving {
       as_given = as_given && plan_.storages[k] == dense && (!out_[k] || out_[k].storage() == dense) &&
                  (plan_.requests[k] == Request::write || plan_.requests[k] == Request::inplace);
     }
-    plan_.as_given = as_given && !plan_.widens;
+    plan_.as_given = as_given && !plan_.widens && entry_.found == 0;
   }
 
   const NDArray& in(int i) const { return *in_[i]; }
@@ -198,7 +200,7 @@ STROP_IMPL void choose_sparse_storages(Plan& plan, const void* op, const CallNam
   List<Storage, 8> given(in.size());
   bool sparse = false;
   for (Index i = 0; i < in.size(); ++i) sparse = (given[i] = in[i]->storage()) != dense || sparse;
-  const Dtype stored = in.empty() ? plan.types[0] : in[0]->dtype();
+  const Dtype stored = in.empty() ? plan.types[0] : stored_type_of(entry, in);
   const StorageChoice choice =
       infer_storages(entry, op, {given.span(), in_shapes, plan.shapes.span(), plan.mutated.span(), stored, plan.device},
                      plan.storages.span());

@@ -11,7 +11,7 @@ STROP_IMPL std::uint64_t recorded_inputs(const Entry& entry, const void* op, Inp
   const std::uint64_t kept = entry.gradient.in;
   // A derived gradient reads the inputs that its body multiplies; a linear map's reads none.
   if (kept == 0 || kept == every || entry.facts.kept == nullptr || entry.gradient.entry == nullptr) return kept;
-  return kept & entry.facts.kept(op, compute_type(entry, op, in[0]->dtype()));
+  return kept & entry.facts.kept(op, compute_type(entry, op, stored_type_of(entry, in)));
 }
 
 STROP_IMPL std::string no_further_gradient(const Entry& entry) {

@@ -55,21 +55,22 @@ template <class T, std::size_t... I, std::size_t... M>
 constexpr auto stated_slopes(std::index_sequence<I...>, std::index_sequence<M...>) {
   const auto of = []<class Y>(std::type_identity<Y>) {
     using G = std::remove_cvref_t<Y>;
-    return is_number_result<G> && result_count<G> == sizeof...(I);
+    return is_number_result<G> && result_count<G> == slope_count<T>;
   };
   if constexpr (HasGradUseInOut<T>)
-    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in_out(probe<M>()..., probe<I>()...,
-                                                                                   probe<M>()...))>{});
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in_out(
+                  probe<M>()..., std::declval<NumberAt<T, I, Probe>>()..., probe<M>()...))>{});
   else if constexpr (HasGradUseOut<T>)
     return of(std::type_identity<decltype(std::declval<const T&>().grad_use_out(probe<M>()..., probe<M>()...))>{});
   else if constexpr (HasGradUseNone<T>)
     return of(std::type_identity<decltype(std::declval<const T&>().grad_use_none(probe<M>()...))>{});
   else if constexpr (HasGradUseIn<T>)
-    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in(probe<M>()..., probe<I>()...))>{});
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in(
+                  probe<M>()..., std::declval<NumberAt<T, I, Probe>>()...))>{});
   else
     return true;
 }
-/// A stated gradient of a map returns one number per input.
+/// A stated gradient of a map returns one number per input that is not of whole numbers.
 template <class T>
 constexpr bool returns_slopes() {
   if constexpr (AnyMap<T>)

@@ -1,10 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Sparse outputs of a tensor operator: allocated by its forward when their size is known.
+/// Outputs of a tensor operator that its forward allocates when their size is known: sparse ones, and dense ones whose
+/// shape follows from the data.
 #pragma once
 #include <strop/tensor/ndarray.hpp>
 
+#include <array>
+#include <span>
+#include <vector>
+
 namespace strop::inline v0 {
+namespace detail {
+/// Gives a dense shell the shape that was found, and memory. Throws Error where there is no such array.
+void allocate_found(const NDArray& shell, std::span<const std::int64_t> shape);
+
+/// An array of the compiler's: tests evaluate forward before there is a program.
+template <class E>
+class EarlyArray {
+ public:
+  constexpr EarlyArray() = default;
+  constexpr EarlyArray(const EarlyArray& other) { *this = other; }
+  constexpr EarlyArray& operator=(const EarlyArray& other) {
+    if (this == &other) return *this;
+    allocate(other.shape_);
+    for (std::int64_t i = 0; i < size_; ++i) data_[i] = other.data_[i];
+    return *this;
+  }
+  constexpr ~EarlyArray() { delete[] data_; }
+
+  /// Room for elements of this shape, which are E().
+  constexpr E* allocate(std::span<const std::int64_t> shape) {
+    std::int64_t n = 1;
+    for (std::int64_t extent : shape) n *= extent;
+    delete[] data_;
+    data_ = new E[static_cast<std::size_t>(n)]{};
+    size_ = n;
+    shape_.assign(shape.begin(), shape.end());
+    return data_;
+  }
+  constexpr E* data() const { return data_; }
+  constexpr std::int64_t size() const { return size_; }
+  constexpr const std::vector<std::int64_t>& shape() const { return shape_; }
+
+ private:
+  E* data_ = nullptr;
+  std::int64_t size_ = 0;
+  std::vector<std::int64_t> shape_;
+};
+}  // namespace detail
+
+/// A dense array whose shape forward finds while it runs, such as the positions of what is not zero: it is allocated
+/// once, and the view that this gives is written. `auto y = found.allocate({count, 2});`
+///
+/// An operator with such an output is called on arrays, also while recording: its gradient takes what was made. What
+/// knows shapes before there are elements has no place for it: symbols and traced functions refuse it. infer_shape may
+/// say what is known of the shape; without it that is the rank.
+template <class E, int Rank = any_rank>
+class DenseResult {
+ public:
+  DenseResult() = default;
+  constexpr explicit DenseResult(const NDArray& array) : array_(&array) {}
+  constexpr explicit DenseResult(detail::EarlyArray<E>& early) : early_(&early) {}
+
+  constexpr View<E, Rank> allocate(const std::array<std::int64_t, static_cast<std::size_t>(Rank)>& shape) const {
+    if (early_ != nullptr) return {early_->allocate(shape), shape};
+    detail::allocate_found(*array_, shape);
+    return {array_->template pointer<E>(), shape};
+  }
+
+ private:
+  const NDArray* array_ = nullptr;
+  detail::EarlyArray<E>* early_ = nullptr;
+};
+/// The same of any rank.
+template <class E>
+class DenseResult<E, any_rank> {
+ public:
+  DenseResult() = default;
+  constexpr explicit DenseResult(const NDArray& array) : array_(&array) {}
+  constexpr explicit DenseResult(detail::EarlyArray<E>& early) : early_(&early) {}
+
+  constexpr View<E> allocate(std::span<const std::int64_t> shape) const {
+    if (early_ != nullptr) {
+      E* const data = early_->allocate(shape);
+      return {data, early_->shape()};
+    }
+    detail::allocate_found(*array_, shape);
+    const Shape& made = array_->shape();
+    return {array_->template pointer<E>(), {made.begin(), made.end()}};
+  }
+  constexpr View<E> allocate(const Shape& shape) const { return allocate({shape.begin(), shape.end()}); }
+
+ private:
+  const NDArray* array_ = nullptr;
+  detail::EarlyArray<E>* early_ = nullptr;
+};
 
 /// A CSR matrix that forward fills: `allocate(nnz)`, then write data, indices and indptr (rows + 1 entries).
 template <class E>

@@ -93,12 +93,35 @@ void tensor_signature(const void* object, int given, Signature& s) {
   name_by_call(op, s);
 }
 
+/// The outputs whose shapes forward finds, a bit each.
+template <class T>
+inline constexpr std::uint64_t found_outputs = [] {
+  std::uint64_t found = 0;
+  int k = -TensorShape<T>::mutated;
+  if constexpr (TensorOp<T>)
+    for (const ArgInfo& info : ServedForward<T>::infos)
+      if (info.writes && k++ >= 0 && info.found) found |= std::uint64_t{1} << (k - 1);
+  return found;
+}();
+/// What is known of the shape of one of them: its rank.
+template <class T>
+constexpr Shape found_shape(int output) {
+  int k = -TensorShape<T>::mutated;
+  for (const ArgInfo& info : ServedForward<T>::infos)
+    if (info.writes && k++ == output && info.rank != any_rank) return Shape::filled(info.rank, Shape::unknown_extent);
+  return Shape::unknown();
+}
+
 template <class T>
 constexpr void infer_tensor_shape(const T& op, Shapes& shapes) {
   if constexpr (InfersShape<T>)
     op.infer_shape(shapes);
-  else
-    shapes_without_rule(shapes);
+  else {
+    shapes_without_rule(shapes, found_outputs<T>);
+    if constexpr (found_outputs<T> != 0)
+      for (int k = 0; k < shapes.outputs(); ++k)
+        if ((found_outputs<T> >> k & 1U) != 0) shapes.set_out(k, found_shape<T>(k));
+  }
 }
 template <class T>
 void tensor_shape(const void* object, Shapes& shapes) {
@@ -443,6 +466,7 @@ constexpr Entry tensor_entry() {
     if constexpr (forward_on<T, Cpu>() || HasSparseForms<T>) e.cpu.run_sparse[0] = &run_forward<T>;
   }
   e.inplace = stated_inplace<T>();
+  e.found = found_outputs<T>;
   if constexpr (Accumulates<T>) e.accumulates = T::accumulates;
   if constexpr (forward_on<T, Cpu>() && !sparse_forward_on_any<T>()) e.cpu.run[0] = &run_forward<T>;
   e.slot = &slot<T>;

@@ -39,14 +39,14 @@ class Literal {
  public:
   template <class N>
     requires(std::convertible_to<N, Number> && !std::same_as<N, Literal>)
-  Literal(N number) : number_(number) {}
-  Literal(std::initializer_list<Literal> list) : list_(list), is_list_(true) {}
+  constexpr Literal(N number) : number_(number) {}
+  constexpr Literal(std::initializer_list<Literal> list) : list_(list), is_list_(true) {}
 
-  bool is_list() const { return is_list_; }
-  const Number& number() const { return number_; }
-  const Literal* begin() const { return list_.begin(); }
-  const Literal* end() const { return list_.end(); }
-  std::int64_t count() const { return static_cast<std::int64_t>(list_.size()); }
+  constexpr bool is_list() const { return is_list_; }
+  constexpr const Number& number() const { return number_; }
+  constexpr const Literal* begin() const { return list_.begin(); }
+  constexpr const Literal* end() const { return list_.end(); }
+  constexpr std::int64_t count() const { return static_cast<std::int64_t>(list_.size()); }
 
  private:
   Number number_;

@@ -50,6 +50,9 @@ struct Findings {
 
 // --- calling and comparing ------------------------------------------------------------------------------------------
 
+/// Whether input i is of whole numbers whatever the others are: a call has floats there as int32.
+bool takes_whole(const Entry& entry, std::size_t i);
+
 /// Runs the operator on other inputs than the subject's own; gives all outputs. Inputs that it writes are copied first,
 /// and the copies go into `states`.
 Arrays call(const Subject& s, const Arrays& in, Arrays out = {}, std::vector<Request> requests = {},

@@ -17,7 +17,12 @@ inline namespace helpers {
 /// Runs on these very arrays, those that the operator writes included.
 STROP_VERIFY_IMPL Arrays run(const Subject& s, const Arrays& in, Arrays out, std::vector<Request> requests) {
   std::vector<const NDArray*> inputs;
-  for (const NDArray& a : in) inputs.push_back(&a);
+  Arrays whole(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const bool converts = takes_whole(*s.entry, i) && is_floating(in[i].dtype());
+    if (converts) whole[i] = with_dtype(in[i], i32);
+    inputs.push_back(converts ? &whole[i] : &in[i]);
+  }
   const auto outputs =
       static_cast<std::size_t>(detail::count_outputs(*s.entry, s.op(), static_cast<int>(in.size())).first);
   out.resize(outputs);
@@ -77,6 +82,8 @@ STROP_VERIFY_IMPL Subject subject(std::string_view name, Arrays in, AttributeSpa
   const auto box = std::make_shared<detail::Ref<detail::ParamBox>>(detail::parse_params(entry, params));
   return {&entry, std::shared_ptr<const void>(box, (*box)->get()), std::move(in)};
 }
+
+STROP_VERIFY_IMPL bool takes_whole(const Entry& entry, std::size_t i) { return i < 64 && (entry.whole >> i & 1U) != 0; }
 
 STROP_VERIFY_IMPL void Findings::expect(const Subject& s, std::string_view way, const std::string& wrong) {
   ++checks;
@@ -304,17 +311,21 @@ STROP_VERIFY_IMPL void gradient(Findings& found, const Subject& s, GradientToler
     std::vector<bool> varies;
   } bound{s, std::vector<bool>(s.in.size(), true)};
   for (int i : s.signature().mutated) strop::detail::element(bound.varies, i) = false;
+  for (std::size_t i = 0; i < s.in.size(); ++i)
+    if (takes_whole(*s.entry, i)) bound.varies[i] = false;
   Arrays in;
   for (std::size_t i = 0; i < s.in.size(); ++i)
     if (bound.varies[i]) in.push_back(s.in[i]);
   const GradientCheck result = detail::compare_gradients(
-      s.entry->snake, in, tolerance,
+      s.entry->snake, true, in, tolerance,
       [](const void* context, std::span<const NDArray> x) {
         const Bound& with = *static_cast<const Bound*>(context);
         Arrays all;
         std::size_t next = 0;
         for (std::size_t i = 0; i < with.s.in.size(); ++i)
-          all.push_back(with.varies[i] ? x[next++] : with_dtype(with.s.in[i], f64));
+          all.push_back(with.varies[i]                  ? x[next++]
+                        : takes_whole(*with.s.entry, i) ? with.s.in[i]
+                                                        : with_dtype(with.s.in[i], f64));
         Arrays y = call(with.s, all);  // hidden outputs have no head gradient
         y.resize(static_cast<std::size_t>(
             detail::count_outputs(*with.s.entry, with.s.op(), static_cast<int>(all.size())).second));
@@ -326,7 +337,7 @@ STROP_VERIFY_IMPL void gradient(Findings& found, const Subject& s, GradientToler
 
 STROP_VERIFY_IMPL void second_gradient(Findings& found, const Subject& s, GradientTolerance tolerance) {
   const GradientCheck result = detail::compare_gradients(
-      s.entry->snake, s.in, tolerance,
+      s.entry->snake, s.entry->whole == 0, s.in, tolerance,
       [](const void* context, std::span<const NDArray> x) {
         const Subject& with = *static_cast<const Subject*>(context);
         record scope;

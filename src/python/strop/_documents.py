@@ -77,6 +77,8 @@ def head_of(about, array="NDArray"):
         lines += ["Parameters", "----------"]
     for one in about["inputs"]:
         words = [w for w in ("optional", "variadic", "written") if one[w]]
+        if one["whole"]:
+            words.insert(0, "whole numbers (bool, uint8, int8, int32 or int64)")
         lines.append(f"{one['name']} : {array}" + (f", {', '.join(words)}" if words else ""))
         if one["doc"]:
             lines.append(f"    {one['doc']}")

@@ -77,6 +77,7 @@ case("_ravel_multi_index", lambda at: np.ravel_multi_index(tuple(at.astype(int))
 case("_unravel_index", lambda at: np.array(np.unravel_index(at.astype(int), (3, 4))), places(12, 5), shape=(3, 4))
 case("_contrib_index_array", lambda x: np.moveaxis(np.indices(x.shape), 0, -1), CUBE)
 case("_contrib_index_copy", lambda a, at, rows: scattered(rows, at[None], a.shape, a), of(4, 3), given([2, 0]), of(2, 3))
+case("_contrib_boolean_mask", lambda x, taken: x[taken != 0], of(4, 3), given([1, 0, 2, 0]))
 CHAIN = given([2, 3, 1])
 
 

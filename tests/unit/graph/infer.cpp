@@ -110,7 +110,8 @@ TEST_CASE("types spread from any argument; without any they are float32") {
   const Symbol typed = plus(var("a", {.dtype = f16}), var("b"), {}, "p");
   CHECK(typed.infer_type().args == std::vector<Dtype>{f16, f16});
   CHECK(sentence([&] { typed.infer_type({{"b", f32}}); }) ==
-        "Error in node p: GtPlus: input 'rhs' is float32, expected float16");
+        "Error in node p: GtPlus: input 'rhs' is float32, expected float16 like input 'lhs'; convert one of them with "
+        "cast");
 }
 
 TEST_CASE("each group of variables that nothing is known of has a type of its own, wherever it hangs together") {

@@ -176,7 +176,8 @@ TEST_CASE("a type that is not served is said with the argument that has it") {
   const NDArray n = array<std::int64_t>({1, 2}), x = array({1, 2});
   CHECK(sentence([&] { two(n); }) ==
         "refused_two: input 'data' is int64, expected one of float16, bfloat16, float32, float64");
-  CHECK(sentence([&] { product(x, n); }) == "refused_product: input 'rhs' is int64, expected float32");
+  CHECK(sentence([&] { product(x, n); }) ==
+        "refused_product: input 'rhs' is int64, expected float32 like input 'lhs'; convert one of them with cast");
   CHECK(sentence([&] { dot(n, n); }) ==
         "dot: input 'lhs' is int64, expected one of float16, bfloat16, float32, float64");
   CHECK(sentence([&] { copies(n); }) ==

@@ -30,6 +30,12 @@ struct Blend {
   constexpr auto forward(auto x, auto y) const { return x * y + 2 * x; }
 };
 constexpr Op<Blend> blend;
+struct Chosen {  // by whole numbers, which stand first
+  static constexpr std::string_view name = "verify_chosen";
+  static constexpr auto dtypes = strop::floating | strop::integral;
+  constexpr auto forward(strop::Integer auto label, auto x) const { return where(label > 3, 2 * x, x * label); }
+};
+constexpr Op<Chosen> chosen;
 
 /// Shapes that follow from each other, and a parameter without a default.
 struct Affine {
@@ -115,7 +121,8 @@ bool mentions(const verify::Findings& found, std::string_view text) {
 }  // namespace
 
 TEST_CASE("verify: sound operators pass on inputs that are made up") {
-  for (const verify::Findings& found : {verify::check(bend), verify::check(blend), verify::check(affine)}) {
+  for (const verify::Findings& found :
+       {verify::check(bend), verify::check(blend), verify::check(chosen), verify::check(affine)}) {
     CHECK_MESSAGE(found, found.text());
     CHECK(found.checks > 50);
   }
@@ -170,6 +177,6 @@ TEST_CASE("verify: all operators of the program are found, and no others") {
   CHECK_FALSE(found);
   for (const std::string_view name : {"verify_wrong_slope", "verify_in_place", "verify_wrong_form", "verify_untidy"})
     CHECK(mentions(found, name));
-  for (const std::string_view name : {"verify_bend", "verify_blend", "verify_affine"})
+  for (const std::string_view name : {"verify_bend", "verify_blend", "verify_chosen", "verify_affine"})
     CHECK_FALSE(mentions(found, name));
 }

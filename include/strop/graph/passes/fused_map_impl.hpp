@@ -31,7 +31,8 @@ inline constexpr int most_fused_places = 256;
 
 STROP_IMPL MapLoop usual_loop(const Entry& entry, const void* op, Dtype stored) {
   const Dtype type = usual_compute_type(stored);
-  if (!entry.is_map() || !entry.dtypes.contains(stored) || compute_type(entry, op, stored) != type) return nullptr;
+  if (!entry.is_map() || entry.whole != 0 || !entry.dtypes.contains(stored) || compute_type(entry, op, stored) != type)
+    return nullptr;
   return type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : entry.loops.i64;
 }
 
@@ -446,7 +447,7 @@ STROP_IMPL Ref<Node> fused_node(const FusedParts& parts) {
     Entry& gradient = program->gradient_entry;
     fused_entry(gradient, "_backward__fused_maps", program->backward, &fused_loop<true>);
     gradient.order = 1;
-    gradient.infer_shape = [](const void*, Shapes& shapes) { infer_gradient_shape(shapes, 0, 0); };
+    gradient.infer_shape = [](const void*, Shapes& shapes) { infer_gradient_shape(shapes, 0, 0, 0); };
     gradient.signature = [](const void* op, int, Signature& s) {
       const FusedProgram& self = fused_program(op);
       fill_signature({}, {}, {}, self.backward.inputs, self.backward.outputs, self.backward.outputs, s);

@@ -3,8 +3,11 @@
 /// How a struct is recognised without instantiating its bodies: which members it names, how many arguments they take.
 #pragma once
 #include <strop/number/refused.hpp>
+#include <strop/number/whole.hpp>
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -16,6 +19,10 @@ namespace strop::inline v0::detail {
 
 /// The number that recognition asks with.
 using Probe = number::Num<double>;
+/// The one that is also taken where forward asks for whole numbers.
+using WholeProbe = number::Whole<Probe>;
+template <std::uint64_t Whole, std::size_t I>
+std::conditional_t<(Whole >> I & 1U) != 0, WholeProbe, Probe> probe_among();
 using NameList = std::span<const std::string_view>;
 
 template <class T>
@@ -156,6 +163,26 @@ STROP_DECOY(4, class A, class B, class C, class D)
 STROP_DECOY(5, class A, class B, class C, class D, class E)
 STROP_DECOY(6, class A, class B, class C, class D, class E, class F)
 STROP_DECOY(7, class A, class B, class C, class D, class E, class F, class G)
+#if defined(__CUDACC__)
+// To nvcc a parameter with a constraint, strop::Integer auto, is more special than one of a decoy, whatever that takes.
+// A constraint of another kind makes it a tie.
+template <class X>
+concept AnyKind = sizeof(X) != 0;
+template <class T, class I>
+struct MovingKindForward;
+template <class T, class I>
+struct CopyingKindForward;
+#define STROP_KIND(n, ...)                                                    \
+  STROP_DECOY_OF(MovingKindForward, forward, n, STROP_MOVED_##n, __VA_ARGS__) \
+  STROP_DECOY_OF(CopyingKindForward, forward, n, STROP_COPIED_##n, __VA_ARGS__)
+STROP_KIND(1, AnyKind A)
+STROP_KIND(2, AnyKind A, AnyKind B)
+STROP_KIND(3, AnyKind A, AnyKind B, AnyKind C)
+STROP_KIND(4, AnyKind A, AnyKind B, AnyKind C, AnyKind D)
+STROP_KIND(5, AnyKind A, AnyKind B, AnyKind C, AnyKind D, AnyKind E)
+STROP_KIND(6, AnyKind A, AnyKind B, AnyKind C, AnyKind D, AnyKind E, AnyKind F)
+#undef STROP_KIND
+#endif
 #undef STROP_MOVED_1
 #undef STROP_MOVED_2
 #undef STROP_MOVED_3
@@ -187,20 +214,27 @@ STROP_DECOY(7, class A, class B, class C, class D, class E, class F, class G)
 #undef STROP_DECOY
 #undef STROP_DECOY_OF
 
-/// forward takes N numbers (by value or by reference to const), whatever its body does with them.
-template <class T, std::size_t... I>
+/// forward takes N numbers (by value or by reference to const), whatever its body does with them; those of the set
+/// Whole, a bit each, are whole.
+template <class T, std::uint64_t Whole, std::size_t... I>
 constexpr bool takes_numbers(std::index_sequence<I...> n) {
   using N = decltype(n);
-  if constexpr (!requires(const MovingForward<T, N>& op, Probe (*x)()) { op.forward((void(I), x())...); })
+  if constexpr (!requires(const MovingForward<T, N>& op) { op.forward(probe_among<Whole, I>()...); })
     return true;
-  else if constexpr (!requires(const CopyingForward<T, N>& op, Probe (*x)()) { op.forward((void(I), x())...); })
+  else if constexpr (!requires(const CopyingForward<T, N>& op) { op.forward(probe_among<Whole, I>()...); })
     return true;
-  else if constexpr (sizeof...(I) == 1)
-    return false;
-  else if constexpr (!requires(const MovingOneTypeForward<T, N>& op, Probe (*x)()) { op.forward((void(I), x())...); })
+#if defined(__CUDACC__)
+  else if constexpr (!requires(const MovingKindForward<T, N>& op) { op.forward(probe_among<Whole, I>()...); })
+    return true;
+  else if constexpr (!requires(const CopyingKindForward<T, N>& op) { op.forward(probe_among<Whole, I>()...); })
+    return true;
+#endif
+  else if constexpr (sizeof...(I) == 1 || (((Whole >> I ^ Whole) & 1U) || ...))
+    return false;  // of several types one template argument takes none
+  else if constexpr (!requires(const MovingOneTypeForward<T, N>& op) { op.forward(probe_among<Whole, I>()...); })
     return true;
   else
-    return !requires(const CopyingOneTypeForward<T, N>& op, Probe (*x)()) { op.forward((void(I), x())...); };
+    return !requires(const CopyingOneTypeForward<T, N>& op) { op.forward(probe_among<Whole, I>()...); };
 }
 
 /// A tensor operator's member: the context of a device, then views.

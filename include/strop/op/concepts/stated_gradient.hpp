@@ -2,7 +2,7 @@
 /// \file
 /// Gradients that a struct states by what they use; the name says what is kept alive until backward.
 ///
-/// Of a map, on numbers, const, returning one number per input (a std::tuple for several):
+/// Of a map, on numbers, const, returning one number per input that is not of whole numbers (a std::tuple for several):
 ///  1. `grad_use_in(dy…, x…)`, one dy per output and one x per input;
 ///  2. `grad_use_out(dy…, y…)`, one dy and one y per output;
 ///  3. `grad_use_none(dy…)`, one dy per output;
@@ -24,7 +24,7 @@ namespace strop::inline v0 {
 namespace detail {
 template <class T, std::size_t... I, std::size_t... M>
 constexpr bool map_grad_in(std::index_sequence<I...>, std::index_sequence<M...>) {
-  return requires(const T& op, Repeat<M, Probe>... dy, Repeat<I, Probe>... x) { op.grad_use_in(dy..., x...); };
+  return requires(const T& op, Repeat<M, Probe>... dy, NumberAt<T, I, Probe>... x) { op.grad_use_in(dy..., x...); };
 }
 template <class T, std::size_t... M>
 constexpr bool map_grad_out(std::index_sequence<M...>) {
@@ -36,7 +36,7 @@ constexpr bool map_grad_none(std::index_sequence<M...>) {
 }
 template <class T, std::size_t... I, std::size_t... M>
 constexpr bool map_grad_in_out(std::index_sequence<I...>, std::index_sequence<M...>) {
-  return requires(const T& op, Repeat<M, Probe>... dy, Repeat<I, Probe>... x, Repeat<M, Probe>... y) {
+  return requires(const T& op, Repeat<M, Probe>... dy, NumberAt<T, I, Probe>... x, Repeat<M, Probe>... y) {
     op.grad_use_in_out(dy..., x..., y...);
   };
 }

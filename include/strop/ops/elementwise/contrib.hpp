@@ -64,9 +64,9 @@ struct DivSqrtDim {
     if (shapes.in(0).has_rank() && shapes.in(0).ndim() == 0) shapes.fail(shapes.name_in(0), " has no axis");
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y) const;
+  constexpr void forward(Cpu&, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_none(Cpu& ctx, View<const E> dy, View<E> dx) const;
+  constexpr void grad_use_none(Cpu& ctx, View<const E> dy, View<E> dx) const;
 };
 
 inline constexpr Op<RoundSte, OnUse> round_ste;

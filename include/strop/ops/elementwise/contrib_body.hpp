@@ -9,13 +9,13 @@
 namespace strop::inline v0 {
 
 template <Real E>
-inline void DivSqrtDim::forward(Cpu&, View<const E> x, View<E> y) const {
+constexpr void DivSqrtDim::forward(Cpu&, View<const E> x, View<E> y) const {
   const E divisor = number::Rep<E>::sqrt(static_cast<E>(detail::element(x.shape(), x.ndim() - 1)));
   for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] / divisor;
 }
 
 template <Real E>
-inline void DivSqrtDim::grad_use_none(Cpu& ctx, View<const E> dy, View<E> dx) const {
+constexpr void DivSqrtDim::grad_use_none(Cpu& ctx, View<const E> dy, View<E> dx) const {
   forward<E>(ctx, dy, dx);
 }
 

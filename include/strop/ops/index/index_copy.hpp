@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// _contrib_index_array: where each element stands; _contrib_index_copy: rows put at positions.
+/// _contrib_index_array: where each element stands; _contrib_index_copy: rows put at positions;
+/// _contrib_boolean_mask: rows by a mask.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/index/kernels.hpp>
@@ -84,15 +85,53 @@ struct IndexCopy {
   auto gradient(const auto& dy, const auto& old, const auto& at, const auto& rows) const;
 };
 
+/// _contrib_boolean_mask: the rows of `data` where `index`, a vector with an element for each, is not 0.
+///
+/// How many there are follows from the values, so that it is called on arrays, recorded or not, and refused by symbols
+/// and traced functions. All types, of `index` as well. The gradient of `data` is the head gradient at the rows that
+/// were taken and zero at the others; `index` has none. Error: an index of another length, an axis but 0.
+///
+/// Example: `boolean_mask(array({{1, 2}, {3, 4}, {5, 6}}), array({1, 0, 1}))` is [[1, 2], [5, 6]].
+struct BooleanMask {
+  int axis = 0;
+  static constexpr std::string_view name = "_contrib_boolean_mask", aliases[] = {"boolean_mask"};
+  static constexpr std::string_view inputs[] = {"data", "index"};
+  static constexpr const char* doc =
+      "The rows of data where index, a vector with an element for each, is not 0. How many there are follows from the "
+      "values: it is called on arrays, and no symbol.";
+  static constexpr Note notes[] = {{"axis", "the axis of data, which is the first"}};
+  static constexpr Range range[] = {{"axis", 0, 0}};
+
+  template <int = 0>
+  constexpr void infer_shape(Shapes& s) const {
+    s.expect_rank(1, 1);
+    if (!s.in(0).has_rank()) return;
+    if (s.in(0).ndim() == 0) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
+    s.set_in(1, {s.in(0)[0]});
+    Shape rows = s.in(0);
+    rows[0] = s.in(1)[0];
+    s.set_in(0, rows);
+    rows[0] = Shape::unknown_extent;  // how many are taken
+    s.set_out(0, rows);
+  }
+  constexpr void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
+  template <Element E>
+  constexpr void forward(Cpu&, View<const E> data, View<const double, 1> index, DenseResult<E>& found) const;
+  template <Real E>
+  constexpr void grad(Cpu&, Head<"output", View<const E>> dy, In<"index", View<const double, 1>> index,
+                      Grad<"data", View<E>> dx) const;
+};
+
 inline constexpr Op<IndexArray, OnUse> index_array;
 inline constexpr Op<IndexCopy, OnUse> index_copy;
+inline constexpr Op<BooleanMask, OnUse> boolean_mask;
 
 auto IndexCopy::gradient(const auto& dy, const auto&, const auto& at, const auto& rows) const {
   using Node = std::remove_cvref_t<decltype(dy)>;
   return std::vector<Node>{index_copy(dy, at, zeros_like(rows)), Node(), take(dy, at, {.mode = Take::wrap})};
 }
 
-using IndexCopyOps = OpList<IndexArray, IndexCopy>;
+using IndexCopyOps = OpList<IndexArray, IndexCopy, BooleanMask>;
 
 }  // namespace strop::inline v0
 

@@ -68,7 +68,7 @@ struct LinalgExtractdiag {
     detail::infer_part(s, offset, [](std::int64_t extent) { return extent; });
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const;
+  constexpr void forward(Cpu&, View<const E> a, View<E> y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -89,7 +89,7 @@ struct LinalgMakediag {
     detail::infer_whole(s, offset, [](std::int64_t count) { return count; });
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const;
+  constexpr void forward(Cpu&, View<const E> a, View<E> y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -116,7 +116,7 @@ struct LinalgExtracttrian {
     detail::infer_part(s, offset, [&](std::int64_t m) { return detail::checked_product(m, m + 1, s.op()) / 2; });
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const;
+  constexpr void forward(Cpu&, View<const E> a, View<E> y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -146,7 +146,7 @@ struct LinalgMaketrian {
     });
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const;
+  constexpr void forward(Cpu&, View<const E> a, View<E> y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -165,9 +165,9 @@ struct LinalgSumlogdiag {
     if (s.in(0).has_rank()) s.set_out(0, detail::numbers_of(s.in(0)));
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const;
+  constexpr void forward(Cpu&, View<const E> a, View<E> y) const;
   template <Real E>
-  void grad_use_in(Cpu&, View<const E> dy, View<const E> a, View<E> da) const;
+  constexpr void grad_use_in(Cpu&, View<const E> dy, View<const E> a, View<E> da) const;
 };
 
 inline constexpr Op<LinalgExtractdiag, OnUse> linalg_extractdiag;

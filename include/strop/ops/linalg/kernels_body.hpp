@@ -22,11 +22,11 @@ inline namespace STROP_ISA {
 /// The matrices of an array: its last two axes.
 struct Matrices {
   std::int64_t count = 1, rows = 0, cols = 0;
-  explicit Matrices(std::span<const std::int64_t> shape)
+  constexpr explicit Matrices(std::span<const std::int64_t> shape)
       : rows(shape[shape.size() - 2]), cols(shape[shape.size() - 1]) {
     for (std::size_t i = 0; i + 2 < shape.size(); ++i) count *= shape[i];
   }
-  std::int64_t size() const { return rows * cols; }
+  constexpr std::int64_t size() const { return rows * cols; }
 };
 
 /// Rows or columns that are factored, or solved for, element by element; what is beyond them are products.

@@ -54,14 +54,14 @@ struct ImageToTensor {
     s.set_in(0, detail::turned_extents(s.out(0), 1));
   }
   template <detail::Summable E>
-  void forward(Cpu&, View<const E> x, View<float> y) const;
+  constexpr void forward(Cpu&, View<const E> x, View<float> y) const;
   template <Real E>
-  void grad_use_none(Cpu&, View<const float> dy, View<E> dx) const;
+  constexpr void grad_use_none(Cpu&, View<const float> dy, View<E> dx) const;
 
  private:
   /// f(first element in the result, in data, how many) for each channel of each image.
   template <class F>
-  static void each(std::span<const std::int64_t> shape, F f);
+  static constexpr void each(std::span<const std::int64_t> shape, F f);
 };
 
 /// _image_normalize: (data − mean) / std, with a number for each channel.
@@ -100,14 +100,14 @@ struct ImageNormalize {
     expect("std", std, &ImageNormalize::std);
   }
   template <detail::Summable E>
-  void forward(Cpu&, View<const E> x, View<E> y) const;
+  constexpr void forward(Cpu&, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const;
+  constexpr void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const;
 
  private:
   /// f(first element, behind the last, mean, std) for each channel of each image.
   template <class E, class F>
-  void each(std::span<const std::int64_t> shape, F f) const;
+  constexpr void each(std::span<const std::int64_t> shape, F f) const;
 };
 
 inline constexpr Op<ImageToTensor, OnUse> image_to_tensor;

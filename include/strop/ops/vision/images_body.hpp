@@ -13,7 +13,7 @@
 namespace strop::inline v0 {
 
 template <detail::Summable E>
-inline void ImageToTensor::forward(Cpu&, View<const E> x, View<float> y) const {
+constexpr void ImageToTensor::forward(Cpu&, View<const E> x, View<float> y) const {
   const std::int64_t channels = x.shape().back();
   each(y.shape(), [&](std::int64_t first, std::int64_t at, std::int64_t places) {
     for (std::int64_t i = 0; i < places; ++i) y[first + i] = static_cast<float>(x[at + i * channels]) / 255;
@@ -21,7 +21,7 @@ inline void ImageToTensor::forward(Cpu&, View<const E> x, View<float> y) const {
 }
 
 template <Real E>
-inline void ImageToTensor::grad_use_none(Cpu&, View<const float> dy, View<E> dx) const {
+constexpr void ImageToTensor::grad_use_none(Cpu&, View<const float> dy, View<E> dx) const {
   const std::int64_t channels = dx.shape().back();
   each(dy.shape(), [&](std::int64_t first, std::int64_t at, std::int64_t places) {
     for (std::int64_t i = 0; i < places; ++i) dx[at + i * channels] = static_cast<E>(dy[first + i]) / 255;
@@ -29,7 +29,7 @@ inline void ImageToTensor::grad_use_none(Cpu&, View<const float> dy, View<E> dx)
 }
 
 template <class F>
-inline void ImageToTensor::each(std::span<const std::int64_t> shape, F f) {
+constexpr void ImageToTensor::each(std::span<const std::int64_t> shape, F f) {
   const std::size_t axis = shape.size() - 3;
   const std::int64_t channels = shape[axis], places = shape[axis + 1] * shape[axis + 2];
   const std::int64_t images = axis == 0 ? 1 : shape[0];
@@ -39,7 +39,7 @@ inline void ImageToTensor::each(std::span<const std::int64_t> shape, F f) {
 }
 
 template <detail::Summable E>
-inline void ImageNormalize::forward(Cpu&, View<const E> x, View<E> y) const {
+constexpr void ImageNormalize::forward(Cpu&, View<const E> x, View<E> y) const {
   each<E>(x.shape(), [&](std::int64_t begin, std::int64_t end, double less, double over) {
     if constexpr (std::integral<E>)
       for (std::int64_t i = begin; i < end; ++i)
@@ -50,14 +50,14 @@ inline void ImageNormalize::forward(Cpu&, View<const E> x, View<E> y) const {
 }
 
 template <Real E>
-inline void ImageNormalize::grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
+constexpr void ImageNormalize::grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
   each<E>(dy.shape(), [&](std::int64_t begin, std::int64_t end, double, double over) {
     for (std::int64_t i = begin; i < end; ++i) dx[i] = dy[i] / static_cast<E>(over);
   });
 }
 
 template <class E, class F>
-inline void ImageNormalize::each(std::span<const std::int64_t> shape, F f) const {
+constexpr void ImageNormalize::each(std::span<const std::int64_t> shape, F f) const {
   const std::size_t axis = shape.size() - 3;
   const std::int64_t channels = shape[axis], size = shape[axis + 1] * shape[axis + 2];
   detail::each_plane((axis == 0 ? 1 : shape[0]) * channels, size, [&](std::int64_t plane) {

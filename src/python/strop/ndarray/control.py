@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nd.contrib has beside its operators: loops and branches over arrays, what kind of number elements are, and rows by a
-mask; and the gradient of gather_nd."""
+"""What nd.contrib has beside its operators: loops and branches over arrays, what kind of number elements are; and the gradient of
+gather_nd."""
 import math
-
-import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
 from ..base import counted
-from .ndarray import array, operators
 
-__all__ = ["boolean_mask", "cond", "foreach", "isfinite", "isinf", "isnan", "while_loop"]
+__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "while_loop"]
 
 
 def isnan(data):
@@ -26,18 +23,6 @@ def isinf(data):
 def isfinite(data):
     """1 where an element is a finite number, else 0."""
     return data.abs() < math.inf
-
-
-def boolean_mask(data, index, axis=0):
-    """The entries of data along the first axis where index, a vector as long, is not 0. How many there are follows from its
-    values, so that there is no node of it."""
-    for name, a in (("data", data), ("index", index)):
-        if not isinstance(a, NDArray):
-            raise _strop.TypeError(f"boolean_mask: input {name!r} is of type {type(a).__name__}, expected an NDArray")
-    if axis != 0 or index.ndim != 1 or index.shape[0] != data.shape[0]:
-        raise _strop.ValueError(f"boolean_mask: data of shape {data.shape}, index of shape {index.shape} and axis {axis}, expected one "
-                                "element for each entry of axis 0")
-    return operators().take(data, array(np.flatnonzero(index.asnumpy()), data.context, "int64"))
 
 
 def _flat(value):
