@@ -258,8 +258,9 @@ TEST_CASE("what drops out is not kept, and what is read elsewhere meets no 0 * i
   static_assert(check::keeps(bodies::Log{}) == Keeps::none && check::keeps(Inverse{}) == Keeps::none &&
                 check::keeps(Quotient{}) == Keeps::none && check::keeps(Stated{}) == Keeps::none);
   static_assert(check::keeps(bodies::Log{.a = 1}) == Keeps::in && check::keeps(Kept{}) == Keeps::in);
-  static_assert(detail::drops_terms<float>(bodies::Log{}) && !detail::drops_terms<float>(bodies::Log{.a = 1}));
-  static_assert(!detail::drops_terms<float>(Plain{}));  // nothing there is infinite: the fast loop serves
+  static_assert(detail::gradient_facts<float>(bodies::Log{}).drops &&
+                !detail::gradient_facts<float>(bodies::Log{.a = 1}).drops);
+  static_assert(!detail::gradient_facts<float>(Plain{}).drops);  // nothing there is infinite: the fast loop serves
   const NDArray x = array({0, 1, -1, 2}), y = array({0, 0, 3, -4});
   x.attach_grad();
   y.attach_grad();
