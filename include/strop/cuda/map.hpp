@@ -123,7 +123,8 @@ class MapLaunch {
       MapLaunch<Dropping<T>, Launcher>::run(call, ctx);
     } else {
       if constexpr (detail::gradient_order<T> == 1)
-        if (call.dtype == f64 ? detail::drops_terms<double>(op.op) : detail::drops_terms<float>(op.op))
+        if (call.dtype == f64 ? detail::gradient_facts<double>(op.op).drops
+                              : detail::gradient_facts<float>(op.op).drops)
           return MapLaunch<Dropping<T>, Launcher>::run(call, ctx);
       switch (call.dtype) {
         case Dtype::f32:

@@ -52,13 +52,19 @@ constexpr std::uint64_t kept_inputs(const T& op, number::Tally* tally = nullptr)
   }
 }
 
-/// Whether with these parameters the gradient leaves out terms that floating-point numbers may make NaN of, such as
-/// 0 · log(x): the input of such a term is not kept unless it is needed elsewhere, so the term must not be computed.
-template <class R, class T>
-constexpr bool drops_terms(const T& op) {
+/// What facts say of a map's gradient, as computed in E: the inputs that it reads, a bit each, and whether with these
+/// parameters it leaves out terms that floating-point numbers may make NaN of, such as 0 · log(x). The input of such a
+/// term is not kept unless it is needed elsewhere, so the term must not be computed.
+struct GradientFacts {
+  std::uint64_t kept;
+  bool drops;
+};
+template <class E, class T>
+constexpr GradientFacts gradient_facts(const T& op) {
   number::Tally tally;
-  static_cast<void>(kept_inputs<R>(op, &tally));
-  return tally.dropped;
+  const std::uint64_t kept = kept_inputs<E>(op, &tally);
+  // Terms are left out in double, where what is 0 in float need not be 0.
+  return {tally.dropped ? kept | kept_inputs<double>(op) : kept, tally.dropped};
 }
 
 /// How many operations forward makes for an element whose inputs are not known; a function counts as

@@ -102,28 +102,30 @@ void scalar_loop(const void* object, const void* const* in, void* const* out, st
   }
 }
 
-/// drops_terms, asked once for a map without parameters, and of others again where the parameters are not those of the
-/// thread's last call: a loop may be called for a few elements.
-template <class T, class E>
-bool drops_with(const T& op) {
+/// gradient_facts, found once for a map without parameters, and for others again where the parameters are not those of
+/// the thread's last call: recording asks, and a loop, which may be called for a few elements.
+template <class E, class T>
+GradientFacts last_gradient_facts(const T& op) {
   if constexpr (std::is_empty_v<T>) {
-    static const bool answer = drops_terms<E>(op);
-    return answer;
+    static const GradientFacts facts = gradient_facts<E>(op);
+    return facts;
   } else if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 128) {
-    static constinit thread_local unsigned char last[sizeof(T)]{}, answer = 2;  // 2: none yet
-    if (answer == 2 || __builtin_memcmp(last, &op, sizeof op) != 0) {
-      answer = drops_terms<E>(op);
+    static constinit thread_local GradientFacts facts{};
+    static constinit thread_local unsigned char last[sizeof(T) + 1]{};  // the last byte: whether there is one
+    if (last[sizeof op] == 0 || __builtin_memcmp(last, &op, sizeof op) != 0) {
+      facts = gradient_facts<E>(op);
       __builtin_memcpy(last, &op, sizeof op);
+      last[sizeof op] = 1;
     }
-    return answer != 0;
+    return facts;
   } else
-    return drops_terms<E>(op);
+    return gradient_facts<E>(op);
 }
 
 /// The loop of a gradient of order 1: with parameters that let terms drop out of it, on jets, which leave them out.
 template <class T, class E>
 void gradient_loop(const void* object, const void* const* in, void* const* out, std::int64_t n) {
-  if (drops_with<typename T::Of, E>(*static_cast<const typename T::Of*>(object))) [[unlikely]]
+  if (last_gradient_facts<E>(*static_cast<const typename T::Of*>(object)).drops) [[unlikely]]
     return jet_loop<T, E>(object, in, out, n);
   lane_loop<T, E>(object, in, out, n);
 }
@@ -131,7 +133,7 @@ void gradient_loop(const void* object, const void* const* in, void* const* out, 
 /// The loop of a map in forward mode: the same for its derivatives; its values are those of the map.
 template <class T, class E>
 void tangent_loop(const void* object, const void* const* in, void* const* out, std::int64_t n) {
-  if (!drops_with<typename T::Of, E>(*static_cast<const typename T::Of*>(object))) [[likely]]
+  if (!last_gradient_facts<E>(*static_cast<const typename T::Of*>(object)).drops) [[likely]]
     return lane_loop<T, E>(object, in, out, n);
   constexpr std::int64_t block = 64;
   constexpr std::size_t values = T::results_of, all = results<T>;
@@ -209,11 +211,7 @@ constexpr MapLoops loops_of() {
 template <class T>
 std::uint64_t kept_of(const void* op, Dtype compute) {
   const T& t = *static_cast<const T*>(op);
-  if (compute == f64) return kept_inputs<double>(t);
-  number::Tally tally;
-  const std::uint64_t kept = kept_inputs<float>(t, &tally);
-  // Terms are left out in double, where what is 0 in float need not be 0.
-  return tally.dropped ? kept | kept_inputs<double>(t) : kept;
+  return compute == f64 ? last_gradient_facts<double>(t).kept : last_gradient_facts<float>(t).kept;
 }
 template <class T>
 [[gnu::cold]] int operations_of(const void* op) {

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -187,6 +188,26 @@ int has_limits(const char* name, const T& op, const std::vector<Values>& places)
       }
   return looked;
 }
+/// The gradient does not depend on what stands in for inputs that are not kept.
+template <class T>
+void needs_kept(const char* name, const T& op, const std::vector<Values>& places) {
+  using G = Gradient<T>;
+  const Loop loop = detail::loops_of<G>().f64;
+  const std::uint64_t kept = detail::kept_of<T>(&op, f64);
+  for (const Values& place : places)
+    for (std::size_t k = 0; k < arity<T>; ++k) {
+      Values read(detail::results<T>, 1.0), unread = read;
+      for (std::size_t i = 0; i < arity<T>; ++i) {
+        read.push_back(place[i]);
+        unread.push_back((kept >> i & 1) != 0 ? place[i] : 0);
+      }
+      const double a = at(loop, &op, read, arity<T>, k), b = at(loop, &op, unread, arity<T>, k);
+      if (a == b || (std::isnan(a) && std::isnan(b) && kept != 0)) continue;
+      CHECK_MESSAGE(false, std::string(name), " gradient ", k, " at ", place[0], " ", place.back(), ": ", a,
+                    " where all is read, else ", b);
+    }
+}
+
 /// Whether the map has a value there.
 template <class T>
 bool has_value(const T& op, const Values& x) {
@@ -207,6 +228,7 @@ int has_limits(const char* name, const T& op, bool everywhere) {
     for (const double x : ones)
       for (const double y : ones) places.push_back({x, y});
   }
+  needs_kept(name, op, places);
   if (!everywhere) std::erase_if(places, [&](const Values& x) { return !has_value(op, x); });
   using G1 = Gradient<T>;
   using G2 = Gradient<G1>;
@@ -236,8 +258,9 @@ TEST_CASE("what drops out is not kept, and what is read elsewhere meets no 0 * i
   static_assert(check::keeps(bodies::Log{}) == Keeps::none && check::keeps(Inverse{}) == Keeps::none &&
                 check::keeps(Quotient{}) == Keeps::none && check::keeps(Stated{}) == Keeps::none);
   static_assert(check::keeps(bodies::Log{.a = 1}) == Keeps::in && check::keeps(Kept{}) == Keeps::in);
-  static_assert(detail::drops_terms<float>(bodies::Log{}) && !detail::drops_terms<float>(bodies::Log{.a = 1}));
-  static_assert(!detail::drops_terms<float>(Plain{}));  // nothing there is infinite: the fast loop serves
+  static_assert(detail::gradient_facts<float>(bodies::Log{}).drops &&
+                !detail::gradient_facts<float>(bodies::Log{.a = 1}).drops);
+  static_assert(!detail::gradient_facts<float>(Plain{}).drops);  // nothing there is infinite: the fast loop serves
   const NDArray x = array({0, 1, -1, 2}), y = array({0, 0, 3, -4});
   x.attach_grad();
   y.attach_grad();
