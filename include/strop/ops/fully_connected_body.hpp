@@ -5,6 +5,7 @@
 #include <strop/core/list.hpp>
 #include <strop/ops/fully_connected.hpp>
 #include <strop/ops/gemm.hpp>
+#include <strop/ops/reduce_rows.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/merged.hpp>
 
@@ -22,15 +23,15 @@ inline namespace STROP_ISA {
 /// out(j) = Σᵢ x(i, j), or += where `add`: the sum of the rows of a matrix.
 template <class E>
 void sum_rows(const E* x, std::int64_t rows, std::int64_t cols, E* out, bool add) {
-  using R = number::Rep<number::Vec<E>>;
-  parallel_for(cols, std::max<std::int64_t>(64, (std::int64_t{1} << 17) / std::max<std::int64_t>(1, rows)),
+  if (rows == 0) return add ? void() : std::fill(out, out + cols, E(0));
+  parallel_for(cols, std::max<std::int64_t>(64, (std::int64_t{1} << 17) / rows),
                [&](std::int64_t begin, std::int64_t end) {
-                 if (!add) std::fill(out + begin, out + end, E(0));
-                 for (std::int64_t i = 0; i < rows; ++i) {
-                   const E* from = x + i * cols;
-                   std::int64_t j = begin;
-                   for (; j + R::lanes <= end; j += R::lanes) R::store(out + j, R::load(out + j) + R::load(from + j));
-                   for (; j < end; ++j) out[j] += from[j];
+                 constexpr std::int64_t wide = 1024;
+                 List<E> sums(add ? std::min(wide, end - begin) : 0);
+                 for (std::int64_t j = begin; j < end; j += wide) {
+                   const std::int64_t count = std::min(wide, end - j);
+                   join_rows<AddStep, true>(add ? sums.data() : out + j, x + j, cols, rows, count);
+                   for (std::int64_t i = 0; add && i < count; ++i) out[j + i] += sums[i];
                  }
                });
 }

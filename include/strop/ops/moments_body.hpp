@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/moments.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/ops/moments.hpp>
 #include <strop/ops/reduce_kernels_body.hpp>
 
@@ -28,11 +29,16 @@ inline void Moments::forward(Cpu& ctx, View<const E> x, View<E> means, View<E> v
     detail::reduce<detail::AddStep>(ctx, read, means, plan);
   }
   detail::spread(plan, x.shape(), means.data(), parts.data(), E(1));
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    const E distance = x[i] - parts[i];
-    parts[i] = distance * (distance * scale);  // as small as the variance, so that sums of them do not overflow
-  }
+  for (std::int64_t i = 0; i < x.size(); ++i) parts[i] = x[i] - parts[i];
+  detail::List<E> offs(means.size());  // how far the means are off, since they are rounded
+  detail::reduce<detail::AddStep>(ctx, read, View<E>(offs.data(), means.shape()), plan);
+  // As small as the variance, so that sums of them do not overflow.
+  for (std::int64_t i = 0; i < x.size(); ++i) parts[i] *= parts[i] * scale;
   detail::reduce<detail::AddStep>(ctx, read, variances, plan);
+  for (std::int64_t i = 0; i < variances.size(); ++i) {
+    const E off = offs[i] * scale, less = variances[i] - off * off;
+    if (less >= 0) variances[i] = less;
+  }
   if (plan.reduced == 0) std::fill(variances.begin(), variances.end(), std::numeric_limits<E>::quiet_NaN());
 }
 

@@ -7,6 +7,7 @@
 #include <strop/number/lanes.hpp>
 #include <strop/number/num.hpp>
 #include <strop/ops/reduce_kernels.hpp>
+#include <strop/ops/reduce_rows.hpp>
 
 #include <array>
 #include <concepts>
@@ -55,108 +56,6 @@ struct ReducePlan {
   std::span<const ReducePass> passes() const { return {list.data(), count}; }
 };
 
-// Steps: the neutral element, what an element contributes, and how two partial results join. They work on lanes and
-// numbers.
-struct AddStep {
-  template <class E>
-  static constexpr E neutral() {
-    return E(0);
-  }
-  template <class R>
-  static R map(R x) {
-    return x;
-  }
-  template <class R>
-  static R join(R a, R b) {
-    if constexpr (std::integral<R>)
-      return number::detail::wrapping(a, b, [](auto x, auto y) { return x + y; });
-    else
-      return a + b;
-  }
-};
-
-struct MultiplyStep {
-  template <class E>
-  static constexpr E neutral() {
-    return E(1);
-  }
-  template <class R>
-  static R map(R x) {
-    return x;
-  }
-  template <class R>
-  static R join(R a, R b) {
-    if constexpr (std::integral<R>)
-      return number::detail::wrapping(a, b, [](auto x, auto y) { return x * y; });
-    else
-      return a * b;
-  }
-};
-
-struct AddNumbersStep : AddStep {
-  template <class R>
-  static R map(R x) {
-    return number::Rep<R>::select(x != x, number::Rep<R>::splat(0), x);
-  }
-};
-
-struct MultiplyNumbersStep : MultiplyStep {
-  template <class R>
-  static R map(R x) {
-    return number::Rep<R>::select(x != x, number::Rep<R>::splat(1), x);
-  }
-};
-
-struct AddMagnitudeStep : AddStep {
-  template <class R>
-  static R map(R x) {
-    return number::Rep<R>::abs(x);
-  }
-};
-
-struct AddSquareStep : AddStep {
-  template <class R>
-  static R map(R x) {
-    return MultiplyStep::join(x, x);
-  }
-};
-
-struct MaxStep {
-  template <class E>
-  static constexpr E neutral() {
-    if constexpr (std::floating_point<E>)
-      return -std::numeric_limits<E>::infinity();
-    else
-      return std::numeric_limits<E>::lowest();
-  }
-  template <class R>
-  static R map(R x) {
-    return x;
-  }
-  template <class R>
-  static R join(R a, R b) {
-    return number::Rep<R>::max(a, b);
-  }
-};
-
-struct MinStep {
-  template <class E>
-  static constexpr E neutral() {
-    if constexpr (std::floating_point<E>)
-      return std::numeric_limits<E>::infinity();
-    else
-      return std::numeric_limits<E>::max();
-  }
-  template <class R>
-  static R map(R x) {
-    return x;
-  }
-  template <class R>
-  static R join(R a, R b) {
-    return number::Rep<R>::min(a, b);
-  }
-};
-
 /// What the passes of a reduction do with elements of one type; all that is the same for every type is built once.
 struct TypedPasses {
   void (*first)(const void* x, void* y, const ReducePass& pass);
@@ -178,102 +77,51 @@ inline void run_passes(const TypedPasses& passes, Cpu& ctx, const void* x, std::
 
 inline namespace STROP_ISA {
 
-/// A contiguous row to one element. Later passes take partial results as they are: `Mapped` says that map was applied.
+/// Rows to `inner` elements each: all of one register's lanes take turns at them, or there is one.
 template <class Step, bool Mapped, class E>
-E reduce_row(const E* x, std::int64_t n) {
-  const auto mapped = []<class R>(R v) {
-    if constexpr (Mapped)
-      return v;
-    else
-      return Step::template map<R>(v);
+void reduce_rows(const E* x, E* y, const ReducePass& p) {
+  const std::int64_t length = p.reduced * p.inner;
+  const auto reduce = [inner = p.inner]<bool mapped>(const E* from, std::int64_t n, E* to, std::bool_constant<mapped>) {
+    if constexpr (std::floating_point<E>)
+      if (inner != 1) return reduce_row<Step, mapped>(from, n, inner, to);
+    *to = reduce_row<Step, mapped>(from, n);
   };
-  E total = Step::template neutral<E>();
-  std::int64_t i = 0;
-  if constexpr (std::floating_point<E>) {
-    using V = number::Vec<E>;
-    using R = number::Rep<V>;
-    constexpr std::int64_t L = R::lanes;
-    if (n >= L) {
-      const auto join = [](V a, V b) { return Step::template join<V>(a, b); };
-      V a = mapped(R::load(x));
-      i = L;
-      if (n >= 8 * L) {
-        V b = mapped(R::load(x + L)), c = mapped(R::load(x + 2 * L)), d = mapped(R::load(x + 3 * L));
-        for (i = 4 * L; i + 4 * L <= n; i += 4 * L) {
-          a = join(a, mapped(R::load(x + i)));
-          b = join(b, mapped(R::load(x + i + L)));
-          c = join(c, mapped(R::load(x + i + 2 * L)));
-          d = join(d, mapped(R::load(x + i + 3 * L)));
+  if (p.outer != 1) {
+    const std::int64_t rows = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, length));
+    return parallel_for(p.outer, rows, [&](std::int64_t begin, std::int64_t end) {
+      if (p.inner == 1 && length < 16) {  // so short that a call would take as long
+        for (std::int64_t o = begin; o < end; ++o) {
+          E total = Step::template neutral<E>();
+          for (const E *i = x + o * length, *const last = i + length; i != last; ++i)
+            total = Step::template join<E>(total, contribution<Step, Mapped>(*i));
+          y[o] = total;
         }
-        a = join(join(a, b), join(c, d));
+        return;
       }
-      for (; i + L <= n; i += L) a = join(a, mapped(R::load(x + i)));
-      E lanes[unsigned_size(L)];
-      R::store(lanes, a);
-      for (std::int64_t half = L / 2; half > 0; half /= 2)
-        for (std::int64_t k = 0; k < half; ++k) lanes[k] = Step::template join<E>(lanes[k], lanes[k + half]);
-      total = lanes[0];
-    }
+      for (std::int64_t o = begin; o < end; ++o)
+        reduce(x + o * length, length, y + o * p.inner, std::bool_constant<Mapped>{});
+    });
   }
-  for (; i < n; ++i) total = Step::template join<E>(total, mapped(x[i]));
-  return total;
-}
-
-/// y[i] = x[0, i] joined with those of the other rows, which are `stride` apart: four rows at a time pass over y.
-template <class Step, bool Mapped, class E>
-void join_rows(E* y, const E* x, std::int64_t stride, std::int64_t rows, std::int64_t n) {
-  const auto mapped = []<class R>(R v) {
-    if constexpr (Mapped)
-      return v;
-    else
-      return Step::template map<R>(v);
-  };
-  const auto pass = [&]<class V, std::size_t... I>(std::type_identity<V>, const E* from, bool first, std::int64_t i,
-                                                   std::index_sequence<I...>) {
-    using R = number::Rep<V>;
-    V v = mapped(R::load(from + i));
-    if (!first) v = Step::template join<V>(R::load(y + i), v);
-    ((v = Step::template join<V>(v, mapped(R::load(from + (static_cast<std::int64_t>(I) + 1) * stride + i)))), ...);
-    R::store(y + i, v);
-  };
-  const auto over = [&](const E* from, bool first, auto others) {
-    std::int64_t i = 0;
-    if constexpr (std::floating_point<E>) {
-      using V = number::Vec<E>;
-      for (; i + number::Rep<V>::lanes <= n; i += number::Rep<V>::lanes)
-        pass(std::type_identity<V>{}, from, first, i, others);
-    }
-    for (; i < n; ++i) pass(std::type_identity<E>{}, from, first, i, others);
-  };
-  std::int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) over(x + r * stride, r == 0, std::make_index_sequence<3>{});
-  for (; r < rows; ++r) over(x + r * stride, r == 0, std::make_index_sequence<0>{});
+  if (length == 0) return std::fill(y, y + p.inner, Step::template neutral<E>());
+  // One long row: fixed chunks, so that the result does not depend on the number of threads.
+  constexpr std::int64_t chunk = 1 << 16;
+  const std::int64_t chunks = (length + chunk - 1) / chunk;
+  detail::List<E> partial(chunks * p.inner);
+  parallel_for(chunks, 2, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c)
+      reduce(x + c * chunk, std::min(chunk, length - c * chunk), partial.data() + c * p.inner,
+             std::bool_constant<Mapped>{});
+  });
+  reduce(partial.data(), partial.size(), y, std::bool_constant<true>{});
 }
 
 template <class Step, bool Mapped, class E>
 void reduce_pass(const E* x, E* y, const ReducePass& p) {
   if (p.outer * p.inner == 0) return;  // no results
-  if (p.inner == 1) {
-    const std::int64_t rows = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.reduced));
-    if (p.outer != 1) {
-      parallel_for(p.outer, rows, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t o = begin; o < end; ++o) y[o] = reduce_row<Step, Mapped>(x + o * p.reduced, p.reduced);
-      });
-    } else if (p.reduced > 0) {
-      // One long row: fixed chunks, so that the result does not depend on the number of threads.
-      constexpr std::int64_t chunk = 1 << 16;
-      const std::int64_t chunks = (p.reduced + chunk - 1) / chunk;
-      detail::List<E> partial(chunks);
-      parallel_for(chunks, 2, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t c = begin; c < end; ++c)
-          partial[c] = reduce_row<Step, Mapped>(x + c * chunk, std::min(chunk, p.reduced - c * chunk));
-      });
-      y[0] = reduce_row<Step, true>(partial.data(), chunks);
-    } else {
-      y[0] = Step::template neutral<E>();
-    }
-    return;
-  }
+  bool narrow = p.inner == 1;
+  if constexpr (std::floating_point<E>)
+    narrow = narrow || (p.inner < number::Rep<number::Vec<E>>::lanes && (p.inner & (p.inner - 1)) == 0);
+  if (narrow) return reduce_rows<Step, Mapped>(x, y, p);
   if (p.reduced == 0) return std::fill(y, y + p.outer * p.inner, Step::template neutral<E>());
   // Stretches of the inner axis, so that there is work for all threads where little is outside. A column's sum is the
   // same whatever stretch it is in.

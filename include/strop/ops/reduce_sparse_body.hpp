@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace strop::inline v0::detail {
 
@@ -17,10 +18,13 @@ namespace strop::inline v0::detail {
 struct StoredSteps {
   void (*fill)(void* y, std::int64_t n, bool neutral);  // with the neutral element, or with zeros
   void (*row)(const void* x, std::int64_t n, void* y);  // to one element
-  void (*columns)(const void* x, const IndexReader& columns, RowSpan span, std::int64_t extent, void* y);
-  void (*join)(const void* x, std::int64_t n, void* y);  // n results with as many others
-  void (*join_zero)(void* y);                            // a zero that is not stored; none where it changes nothing
-  std::int64_t width;                                    // bytes of an element
+  // Of columns, whose results have a type of their own while they grow: float would lose digits.
+  void (*begin)(void* sums, std::int64_t n);
+  void (*columns)(const void* x, const IndexReader& columns, RowSpan span, std::int64_t extent, void* sums);
+  void (*join)(const void* more, std::int64_t n, void* sums);
+  void (*end)(const void* sums, std::int64_t n, void* y);
+  void (*join_zero)(void* y);     // a zero that is not stored; none where it changes nothing
+  std::int64_t width, sum_width;  // bytes of an element, and of what grows
 };
 
 /// Each column of a CSR array to one element. Parts of the rows have results of their own, which are joined in their
@@ -29,17 +33,17 @@ inline void reduce_columns(const StoredSteps& steps, const NDArray& x, std::byte
   const std::int64_t rows = x.shape()[0], extent = x.shape()[1], stored = x.nnz(),
                      parts = parts_of_sums(stored, extent, 1);
   const bool counts = steps.join_zero != nullptr;
-  const NDArray made({parts - 1, extent * steps.width}, u8), counted({counts ? parts : 0, extent}, i64);
-  std::byte* const others = made.bytes();
+  const NDArray made({parts, extent * steps.sum_width}, u8), counted({counts ? parts : 0, extent}, i64);
+  std::byte* const sums = made.bytes();
   auto* const count = counted.pointer<std::int64_t>();
-  const auto results_of = [&](std::int64_t p) { return p == 0 ? to : others + (p - 1) * extent * steps.width; };
+  const auto results_of = [&](std::int64_t p) { return sums + p * extent * steps.sum_width; };
   const IndexReader starts(x.indptr()), columns(x.indices());
   const auto begin_of = [&](std::int64_t p) {
     return row_after(rows, stored, (stored + rows) * p / parts, [&](std::int64_t row) { return starts[row]; });
   };
   parallel_for(parts, 1, [&](std::int64_t first_part, std::int64_t last_part) {
     for (std::int64_t p = first_part; p < last_part; ++p) {
-      steps.fill(results_of(p), extent, true);
+      steps.begin(results_of(p), extent);
       if (counts) std::fill_n(count + p * extent, extent, std::int64_t{0});
       const std::int64_t first = p == 0 ? 0 : begin_of(p), last = begin_of(p + 1);
       if (first >= last) continue;
@@ -50,8 +54,9 @@ inline void reduce_columns(const StoredSteps& steps, const NDArray& x, std::byte
     }
   });
   parallel_for(extent, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t at = begin * steps.width;
-    for (std::int64_t p = 1; p < parts; ++p) steps.join(results_of(p) + at, end - begin, to + at);
+    const std::int64_t at = begin * steps.sum_width;
+    for (std::int64_t p = 1; p < parts; ++p) steps.join(results_of(p) + at, end - begin, sums + at);
+    steps.end(sums + at, end - begin, to + begin * steps.width);
     for (std::int64_t j = begin; counts && j < end; ++j) {
       std::int64_t all = 0;
       for (std::int64_t p = 0; p < parts; ++p) all += count[p * extent + j];
@@ -171,7 +176,7 @@ void spread_equal(const NDArray& dy, const NDArray& x, const NDArray& y, const N
 
 inline namespace STROP_ISA {
 
-template <class Step, class E>
+template <class Step, class E, class Sum = std::conditional_t<in_stretches<Step, E>, double, E>>
 inline constexpr StoredSteps stored_steps_of{
     [](void* y, std::int64_t n, bool neutral) {
       std::fill(static_cast<E*>(y), static_cast<E*>(y) + n, neutral ? Step::template neutral<E>() : E(0));
@@ -179,22 +184,31 @@ inline constexpr StoredSteps stored_steps_of{
     [](const void* x, std::int64_t n, void* y) {
       *static_cast<E*>(y) = reduce_row<Step, !maps<Step>>(static_cast<const E*>(x), n);
     },
-    [](const void* x, const IndexReader& columns, RowSpan span, std::int64_t extent, void* y) {
+    [](void* sums, std::int64_t n) {
+      std::fill(static_cast<Sum*>(sums), static_cast<Sum*>(sums) + n, Step::template neutral<Sum>());
+    },
+    [](const void* x, const IndexReader& columns, RowSpan span, std::int64_t extent, void* sums) {
       const E* value = static_cast<const E*>(x);
       columns.as_stored([&](const auto* at) {
         for (std::int64_t i = span.begin; i < span.end; ++i) {
-          E& to = static_cast<E*>(y)[checked_index(at[i], extent)];
-          to = Step::template join<E>(to, Step::template map<E>(*value++));
+          Sum& to = static_cast<Sum*>(sums)[checked_index(at[i], extent)];
+          to = Step::template join<Sum>(to, static_cast<Sum>(Step::template map<E>(*value++)));
         }
       });
     },
-    [](const void* x, std::int64_t n, void* y) {
-      for (std::int64_t i = 0; i < n; ++i)
-        static_cast<E*>(y)[i] = Step::template join<E>(static_cast<E*>(y)[i], static_cast<const E*>(x)[i]);
+    [](const void* more, std::int64_t n, void* sums) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        Sum& to = static_cast<Sum*>(sums)[i];
+        to = Step::template join<Sum>(to, static_cast<const Sum*>(more)[i]);
+      }
+    },
+    [](const void* sums, std::int64_t n, void* y) {
+      for (std::int64_t i = 0; i < n; ++i) static_cast<E*>(y)[i] = static_cast<E>(static_cast<const Sum*>(sums)[i]);
     },
     skips_zeros<Step> ? nullptr
                       : +[](void* y) { *static_cast<E*>(y) = Step::template join<E>(*static_cast<E*>(y), E(0)); },
-    size_of(dtype_of<E>)};
+    size_of(dtype_of<E>),
+    size_of(dtype_of<Sum>)};
 
 /// y = Step over the axes of x, in any storage; what is stored for one place adds up first.
 template <class Step, class E>
