@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/ops/convolution.hpp>
 #include <strop/ops/gemm.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/windows_body.hpp>
 
 #include <algorithm>
@@ -99,13 +100,27 @@ struct Convolver {
       for (std::int64_t part = low; part < high; ++part) {
         E* const sum = parts > 1 ? sums.data + part * size : dw;
         if (parts > 1) std::fill_n(sum, size, E(0));
-        const std::int64_t last = images * (part + 1) / parts * groups;
-        for (std::int64_t task = images * part / parts * groups; task < last; ++task)
-          each_block([&](std::int64_t begin, std::int64_t end) {
-            gemm(filters, rows, end - begin, {dy + task * filters * out + begin, out, 1},
-                 matrix(x + task * in, begin, end, columns.data).transpose(), sum + task % groups * filters * rows,
-                 true);
-          });
+        const std::int64_t first = images * part / parts, blocks = (out + block - 1) / block,
+                           steps = (images * (part + 1) / parts - first) * blocks;
+        // Up to 16 blocks add to what those before them gave, the sums of as many are added up in pairs.
+        constexpr std::int64_t most = 16;
+        const std::int64_t stretches = (steps + most - 1) / most;
+        const Space waiting(pair_levels_of(stretches) * size);
+        const auto at = [&](std::int64_t level) { return level == 0 ? sum : waiting.data + (level - 1) * size; };
+        in_pairs(
+            stretches,
+            [&](std::int64_t k, std::int64_t level) {
+              E* const to = at(level);
+              if (level > 0) std::fill_n(to, size, E(0));
+              for (std::int64_t step = k * most, stop = std::min(steps, step + most); step < stop; ++step)
+                for (std::int64_t group = 0; group < groups; ++group) {
+                  const std::int64_t task = (first + step / blocks) * groups + group, begin = step % blocks * block,
+                                     end = std::min(out, begin + block);
+                  gemm(filters, rows, end - begin, {dy + task * filters * out + begin, out, 1},
+                       matrix(x + task * in, begin, end, columns.data).transpose(), to + group * filters * rows, true);
+                }
+            },
+            [&](std::int64_t level) { add_numbers(at(level), at(level + 1), size); });
       }
     });
     if (parts == 1) return;

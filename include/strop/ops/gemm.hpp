@@ -4,13 +4,15 @@
 ///
 /// By shape: tiles of C that stay in registers, over B as it lies in memory while it is small or read once, else over
 /// copies of blocks of it; dot products where the rows of A and the columns of B are contiguous and one of them few; a
-/// sum of rows of B for a single row. No route, and no way to cut k, depends on how many threads there are. There is no
-/// route to a BLAS: over the shapes of the bench these are faster than PyTorch's in the mean, and nowhere by more than
-/// a fourth slower (bench/results, products-peers.txt).
+/// sum of rows of B for a single row. No route, and no way to cut k, depends on how many threads there are; stretches
+/// of k are added up in pairs (ops/pairwise.hpp). There is no route to a BLAS: over the shapes of the bench these are
+/// faster than PyTorch's in the mean, and nowhere by more than a fourth slower (bench/results, products-peers.txt).
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/core/span.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/ops/gemm_tiles.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <algorithm>
@@ -44,6 +46,8 @@ struct Gemm {
   static constexpr std::int64_t size = sizeof(T);
   /// Depth of a block: the strip of A that runs along a block of B stays in the first cache (12 KiB of 32 or more).
   static constexpr std::int64_t depth = 1024 / size;
+  /// Blocks of that depth are added to C one after the other up to here, stretches of so many in pairs.
+  static constexpr std::int64_t longest = 16 * depth;
   /// Elements of a block of B, which stays in the second cache.
   static constexpr std::int64_t block = (std::int64_t{512} << 10) / size;
   /// Elements of a B that is read in place.
@@ -76,6 +80,7 @@ struct Gemm {
     std::int64_t m, n, k;
     Strided<T> a, b;
     T* c;
+    std::int64_t c_row;
     bool add;
     bool packs;  ///< B is copied, block by block
     /// The rows of a strip of A would meet in few lines of a cache, or lie across many.
@@ -84,6 +89,37 @@ struct Gemm {
 
   /// Rows [top, bottom) and columns [left, right) of C.
   static void cell(const Product& g, std::int64_t top, std::int64_t bottom, std::int64_t left, std::int64_t right) {
+    g.k <= longest ? stretch(g, top, bottom, left, right) : stretches_of(g, top, bottom, left, right);
+  }
+  [[gnu::noinline]] static void stretches_of(const Product& g, std::int64_t top, std::int64_t bottom, std::int64_t left,
+                                             std::int64_t right) {
+    const std::int64_t stretches = pieces(g.k, longest), height = bottom - top, width = right - left;
+    const NDArray made(Shape{pair_levels_of(stretches), height, width}, dtype_of<T>);
+    T *const c = g.c + top * g.c_row + left, *const sums = made.pointer<T>();
+    in_pairs(
+        stretches,
+        [&](std::int64_t s, std::int64_t level) {
+          Product part = g;
+          part.k = std::min(longest, g.k - s * longest);
+          part.a = g.a.at(0, s * longest), part.b = g.b.at(s * longest, 0);
+          if (level == 0) {
+            part.add = g.add;
+          } else {  // where row `top` and column `left` are is all that is known of the others
+            part.m = height, part.n = width, part.a = part.a.at(top, 0), part.b = part.b.at(0, left);
+            part.c = sums + (level - 1) * height * width, part.c_row = width, part.add = false;
+          }
+          level == 0 ? stretch(part, top, bottom, left, right) : stretch(part, 0, height, 0, width);
+        },
+        [&](std::int64_t level) {
+          const T* from = sums + level * height * width;
+          T* to = level == 0 ? c : sums + (level - 1) * height * width;
+          for (std::int64_t i = 0; i < height; ++i, from += width, to += level == 0 ? g.c_row : width)
+            add_numbers(to, from, width);
+        });
+  }
+
+  /// The same of a k that is not too long.
+  static void stretch(const Product& g, std::int64_t top, std::int64_t bottom, std::int64_t left, std::int64_t right) {
     const std::int64_t along = g.k <= depth ? g.k : pieces(g.k, pieces(g.k, depth));
     // where all of B fits, A and C are passed over once
     const bool whole = g.packs && up(right - left, cols) * g.k <= block;
@@ -123,8 +159,8 @@ struct Gemm {
               const T* b = g.packs ? panels.data + (p - p0) * padded + (j - j0) * steps : g.b.data + p * g.b.row + j;
               std::int64_t b_row = g.packs ? cols : g.b.row;
               if (tail && n < cols) b = panels.data, b_row = cols;
-              (n > lanes ? two : one)(a, b, b_row, steps, g.c + i * g.n + j, g.n, std::min(height, bottom - i), n,
-                                      g.add || p > 0);
+              (n > lanes ? two : one)(a, b, b_row, steps, g.c + i * g.c_row + j, g.c_row, std::min(height, bottom - i),
+                                      n, g.add || p > 0);
             }
           }
         }
@@ -187,10 +223,32 @@ struct Gemm {
     const T* const y[] = {b + (J < n ? J : n - 1) * b_col...};
     V acc[std::size_t{M} * N];
     ((acc[IJ] = V{}), ...);
+    const std::int64_t whole = k - k % lanes;
     std::int64_t p = 0;
-    for (; p + lanes <= k; p += lanes) {
-      const V left[] = {R::load(x[I] + p)...}, right[] = {R::load(y[J] + p)...};
-      ((acc[IJ] = Tile::fma(left[IJ / N], right[IJ % N], acc[IJ])), ...);
+    const auto multiply = [&](std::int64_t stop) __attribute__((always_inline)) {
+      for (; p < stop; p += lanes) {
+        const V left[] = {R::load(x[I] + p)...}, right[] = {R::load(y[J] + p)...};
+        ((acc[IJ] = Tile::fma(left[IJ / N], right[IJ % N], acc[IJ])), ...);
+      }
+    };
+    constexpr std::int64_t stretch = chain_of_products * lanes;
+    if (whole <= stretch) {
+      multiply(whole);
+    } else {  // sums of stretches stay in registers too, until they wait for each other
+      V waiting[std::size_t{pair_levels}][std::size_t{M} * N], total[std::size_t{M} * N];
+      Pairs pairs;
+      const auto merge = [&](int level) { ((total[IJ] = waiting[level][IJ] + total[IJ]), ...); };
+      for (;;) {
+        ((total[IJ] = V{}), ...);
+        for (const std::int64_t end = std::min(whole, p + chain_of_sums * stretch); p < end;) {
+          multiply(std::min(end, p + stretch));
+          ((total[IJ] += acc[IJ], acc[IJ] = V{}), ...);
+        }
+        if (p == whole) break;
+        pairs.push(merge, [&](int level) { ((waiting[level][IJ] = total[IJ]), ...); });
+      }
+      pairs.finish(merge);
+      ((acc[IJ] = total[IJ]), ...);
     }
     T part[] = {sum(acc[IJ])...};
     for (; p < k; ++p) ((part[IJ] += x[IJ / N][p] * y[IJ % N][p]), ...);
@@ -211,17 +269,80 @@ struct Gemm {
     });
   }
 
-  /// c = Σₚ a(p) · row p of B: eight rows at a time pass over c.
+  /// The product of a row and a column, both contiguous: parts whose length does not depend on the number of threads.
+  static void one_dot(std::int64_t k, const T* a, const T* b, T* c, bool add) {
+    constexpr std::int64_t part = std::int64_t{1} << 16;
+    const std::int64_t parts = pieces(k, part);
+    List<T, 16> sums(parts);
+    share_out(parts, product(1, 1, k), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t q = begin; q < end; ++q)
+        sums[q] = dot_of_part(a + q * part, b + q * part, std::min(part, k - q * part), Upto<4>{});
+    });
+    Pairs pairs;
+    List<T, pair_levels> waiting(pair_levels);
+    T total = 0;
+    const auto merge = [&](int level) { total = waiting[level] + total; };
+    for (std::int64_t q = 0; q < parts; ++q) {
+      total = sums[q];
+      if (q + 1 < parts) pairs.push(merge, [&](int level) { waiting[level] = total; });
+    }
+    pairs.finish(merge);
+    *c = total + (add ? *c : T(0));
+  }
+  template <int... I>
+  [[gnu::noinline]] static T dot_of_part(const T* a, const T* b, std::int64_t k, std::integer_sequence<int, I...>) {
+    constexpr std::int64_t step = sizeof...(I) * lanes;
+    V waiting[std::size_t{pair_levels}];
+    V acc[] = {(static_cast<void>(I), V{})...};
+    Pairs pairs;
+    const auto merge = [&](int level) { acc[0] = waiting[level] + acc[0]; };
+    std::int64_t p = 0;
+    for (const std::int64_t whole = k - k % lanes;;) {
+      const std::int64_t stop = std::min(whole, p + chain_of_sums * step);
+      for (; p + step <= stop; p += step)
+        ((acc[I] = Tile::fma(R::load(a + p + I * lanes), R::load(b + p + I * lanes), acc[I])), ...);
+      for (; p < stop; p += lanes) acc[0] = Tile::fma(R::load(a + p), R::load(b + p), acc[0]);
+      ((I % 2 == 1 ? static_cast<void>(acc[I - I % 2] += acc[I]) : static_cast<void>(0)), ...);
+      ((I % 2 == 0 && I > 0 ? static_cast<void>(acc[0] += acc[I]) : static_cast<void>(0)), ...);
+      if (p == whole) break;
+      pairs.push(merge, [&](int level) { waiting[level] = acc[0]; });
+      ((acc[I] = V{}), ...);
+    }
+    pairs.finish(merge);
+    T total = sum(acc[0]);
+    for (; p < k; ++p) total += a[p] * b[p];
+    return total;
+  }
+
+  /// c = Σₚ a(p) · row p of B: eight rows at a time pass over c, and stretches of rows are added up in pairs.
   static void combine(std::int64_t n, std::int64_t k, const T* a, std::int64_t a_step, const T* b, std::int64_t b_row,
                       T* c, bool add) {
+    constexpr std::int64_t rows_of_stretch = 16 * 8, wide = 8192 / size;
+    const std::int64_t stretches = pieces(k, rows_of_stretch);
     share_out(pieces(n, cols), product(1, n, k), [&](std::int64_t begin, std::int64_t end) {
-      const std::int64_t from = begin * cols, count = std::min(n, end * cols) - from;
-      std::int64_t p = 0;
-      for (; p + 8 <= k; p += 8)
-        combine_rows(a + p * a_step, a_step, b + p * b_row + from, b_row, c + from, count, add || p != 0, Upto<8>{});
-      for (; p < k; ++p)
-        combine_rows(a + p * a_step, a_step, b + p * b_row + from, b_row, c + from, count, add || p != 0, Upto<1>{});
+      const std::int64_t from = begin * cols, to = std::min(n, end * cols);
+      if (stretches == 1) return combine_stretch(to - from, k, a, a_step, b + from, b_row, c + from, add);
+      List<T, 256> waiting(pair_levels_of(stretches) * std::min(wide, to - from));
+      for (std::int64_t j = from, count; j < to; j += count) {
+        count = std::min(wide, to - j);
+        const auto at = [&](std::int64_t level) { return level == 0 ? c + j : waiting.data() + (level - 1) * count; };
+        in_pairs(
+            stretches,
+            [&](std::int64_t s, std::int64_t level) {
+              const std::int64_t p = s * rows_of_stretch;
+              combine_stretch(count, std::min(rows_of_stretch, k - p), a + p * a_step, a_step, b + p * b_row + j, b_row,
+                              at(level), add && s == 0);
+            },
+            [&](std::int64_t level) { add_numbers(at(level), at(level + 1), count); });
+      }
     });
+  }
+  static void combine_stretch(std::int64_t count, std::int64_t k, const T* a, std::int64_t a_step, const T* b,
+                              std::int64_t b_row, T* c, bool add) {
+    std::int64_t p = 0;
+    for (; p + 8 <= k; p += 8)
+      combine_rows(a + p * a_step, a_step, b + p * b_row, b_row, c, count, add || p != 0, Upto<8>{});
+    for (; p < k; ++p) combine_rows(a + p * a_step, a_step, b + p * b_row, b_row, c, count, add || p != 0, Upto<1>{});
   }
   template <int... I>
   [[gnu::noinline]] static void combine_rows(const T* a, std::int64_t a_step, const T* b, std::int64_t b_row, T* c,
@@ -230,14 +351,14 @@ struct Gemm {
     const T* const row[] = {b + I * b_row...};
     std::int64_t j = 0;
     for (; j + lanes <= count; j += lanes) {
-      V s = add ? R::load(c + j) : V{};
-      ((s = Tile::fma(w[I], R::load(row[I] + j), s)), ...);
-      R::store(c + j, s);
+      V s = w[0] * R::load(row[0] + j);
+      ((I == 0 ? static_cast<void>(0) : static_cast<void>(s = Tile::fma(w[I], R::load(row[I] + j), s))), ...);
+      R::store(c + j, add ? R::load(c + j) + s : s);
     }
     for (; j < count; ++j) {
-      T s = add ? c[j] : T(0);
+      T s = 0;
       ((s += a[I * a_step] * row[I][j]), ...);
-      c[j] = s;
+      c[j] = add ? c[j] + s : s;
     }
   }
 
@@ -289,10 +410,11 @@ struct Gemm {
       case GemmRoute::outer:
         return outer(m, n, a.data, a.row, b.data, c, add);
       case GemmRoute::dots:
+        if (m == 1 && n == 1) return one_dot(k, a.data, b.data, c, add);
         if (m == 1) return along<1, 8>(m, n, k, a.data, a.row, b.data, b.col, c, add);
         return along<3, 4>(m, n, k, a.data, a.row, b.data, b.col, c, add);
       default:
-        tiles({m, n, k, a, b, c, add, way == GemmRoute::packed});
+        tiles({m, n, k, a, b, c, n, add, way == GemmRoute::packed});
     }
   }
 

@@ -5,6 +5,7 @@
 #pragma once
 #include <strop/core/span.hpp>
 #include <strop/number/lanes.hpp>
+#include <strop/ops/pairwise.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -114,8 +115,8 @@ struct Tiles {
 #endif
 
   /// C = Σₚ a(·, p) · b(p, ·), or C += it: a tile of as many rows as there are I, of N registers each, of whose columns
-  /// n count. Every element is one chain of multiply-adds in the order of p: what surrounds it in a tile does not
-  /// change it.
+  /// n count. Every element is made of the same chains of multiply-adds in the order of p: what surrounds it in a tile
+  /// does not change it.
   template <int N, int... I>
   [[gnu::noinline]] static void tile(const Strided<T>& a, const T* b, std::int64_t b_row, std::int64_t k, T* c,
                                      std::int64_t c_row, std::int64_t m, std::int64_t n, bool add,
@@ -134,19 +135,38 @@ struct Tiles {
       ((acc[I][0] = acc[I][1] = V{}), ...);
     else
       ((acc[I][0] = V{}), ...);
-    for (std::int64_t p = 0; p < k; ++p, b += b_row) {
-      V y[std::size_t{N}];
-      if constexpr (N == 2) y[0] = R::load(b);
-      y[N - 1] = load(b + (N - 1) * lanes, last);
+    const auto stretch = [&](std::int64_t steps) __attribute__((always_inline)) {
+      for (std::int64_t p = 0; p < steps; ++p, b += b_row) {
+        V y[std::size_t{N}];
+        if constexpr (N == 2) y[0] = R::load(b);
+        y[N - 1] = load(b + (N - 1) * lanes, last);
+        (
+            [&] {
+              const V s = splat(x[I / 3][I % 3 * a.row]);
+              acc[I][0] = fma(s, y[0], acc[I][0]);
+              if constexpr (N == 2) acc[I][1] = fma(s, y[1], acc[I][1]);
+              if constexpr (I % 3 == 2 || I == M - 1) {
+                x[I / 3] += a.col;
+                asm("" : "+r"(x[I / 3]));  // each in a register of its own: g++ makes vectors of them
+              }
+            }(),
+            ...);
+      }
+    };
+    stretch(std::min(k, chain_of_products));
+    for (std::int64_t p = chain_of_products; p < k; p += chain_of_products) {
+      V before[std::size_t{M}][std::size_t{N}];  // in memory
       (
           [&] {
-            const V s = splat(x[I / 3][I % 3 * a.row]);
-            acc[I][0] = fma(s, y[0], acc[I][0]);
-            if constexpr (N == 2) acc[I][1] = fma(s, y[1], acc[I][1]);
-            if constexpr (I % 3 == 2 || I == M - 1) {
-              x[I / 3] += a.col;
-              asm("" : "+r"(x[I / 3]));  // each in a register of its own: g++ makes vectors of them
-            }
+            before[I][0] = acc[I][0], acc[I][0] = V{};
+            if constexpr (N == 2) before[I][1] = acc[I][1], acc[I][1] = V{};
+          }(),
+          ...);
+      stretch(std::min(k - p, chain_of_products));
+      (
+          [&] {
+            acc[I][0] += before[I][0];
+            if constexpr (N == 2) acc[I][1] += before[I][1];
           }(),
           ...);
     }
