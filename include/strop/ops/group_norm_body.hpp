@@ -47,18 +47,21 @@ struct RowNorm {
     each([&](std::int64_t row) {
       HeadSums s;
       for (std::int64_t i = row * length; i < (row + 1) * length; ++i) {
+        const double distance = static_cast<double>(x[i] - centre[row]);
         s.plain += static_cast<double>(dy[i]);
-        s.product += static_cast<double>(dy[i]) * static_cast<double>(x[i] - centre[row]);
+        s.product += static_cast<double>(dy[i]) * distance;
+        s.off += distance;
       }
       const double inverse =
           1 / (root ? static_cast<double>(spread[row]) : std::sqrt(static_cast<double>(spread[row]) + eps));
-      s.product *= inverse;  // Σ dy · normalised x
+      const double n = static_cast<double>(length), lost = s.off / n;  // by the rounding of the mean
+      s.product = (s.product - lost * s.plain) * inverse;              // Σ dy · normalised x
       sums[row] = s;
       if (dx == nullptr) return;
       // dx = gain / deviation · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n)
-      const double factor = static_cast<double>(gain[row % gains]) * inverse, n = static_cast<double>(length);
-      const E by_dy = static_cast<E>(factor), by_x = static_cast<E>(-factor * inverse * s.product / n),
-              shift = static_cast<E>(-factor * s.plain / n), average = centre[row];
+      const double factor = static_cast<double>(gain[row % gains]) * inverse, slope = -factor * inverse * s.product / n;
+      const E by_dy = static_cast<E>(factor), by_x = static_cast<E>(slope),
+              shift = static_cast<E>(-factor * s.plain / n - slope * lost), average = centre[row];
       for (std::int64_t i = row * length; i < (row + 1) * length; ++i)
         dx[i] = by_dy * dy[i] + by_x * (x[i] - average) + shift;
     });

@@ -6,6 +6,7 @@
 #include <strop/ops/norm_kernels.hpp>
 #include <strop/ops/softmax_kernels_body.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -59,8 +60,8 @@ inline void BatchNorm::grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data
   const detail::List<detail::HeadSums> sums = detail::channel_head_sums(s, dy.data(), x.data(), centre.data());
   detail::List<detail::Linear<E>> linear(s.length);
   for (std::int64_t c = 0; c < s.length; ++c) {
-    const double inverse = static_cast<double>(scaling[c]),
-                 product = sums[c].product * inverse;  // Σ dy · normalised x
+    const double inverse = static_cast<double>(scaling[c]), lost = batch ? sums[c].off / count : 0,
+                 product = (sums[c].product - lost * sums[c].plain) * inverse;  // Σ dy · normalised x
     if (dgamma) dgamma[c] = fix_gamma ? E(0) : static_cast<E>(product);
     if (dbeta) dbeta[c] = static_cast<E>(sums[c].plain);
     // dx = factor · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n); moving statistics are constants.
@@ -69,7 +70,7 @@ inline void BatchNorm::grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data
     linear[c] = {.x_factor = static_cast<E>(factor),
                  .y_factor = static_cast<E>(by_x),
                  .y_origin = centre[c],
-                 .shift = static_cast<E>(batch ? -factor * sums[c].plain / count : 0)};
+                 .shift = static_cast<E>(batch ? -factor * sums[c].plain / count - by_x * lost : 0)};
   }
   if (dx) detail::channel_linear(s, dy.data(), x.data(), dx.data(), linear);
 }
@@ -110,8 +111,9 @@ inline void LayerNorm::forward(Cpu&, View<const E> x, View<const E, 1> gain, Vie
     const double root = std::sqrt(m.variance + static_cast<double>(eps));
     centre[row] = static_cast<E>(m.mean);
     deviation[row] = static_cast<E>(root);
-    const E average = static_cast<E>(m.mean), inverse = static_cast<E>(1 / root);
-    for (std::int64_t i = 0; i < s.length; ++i) out[i] = (in[0][i] - average) * inverse * gain[i] + beta[i];
+    const E average = static_cast<E>(m.mean), inverse = static_cast<E>(1 / root),
+            shift = static_cast<E>((static_cast<double>(average) - m.mean) / root);  // what its rounding lost
+    for (std::int64_t i = 0; i < s.length; ++i) out[i] = ((in[0][i] - average) * inverse + shift) * gain[i] + beta[i];
   });
 }
 
@@ -122,14 +124,31 @@ inline void LayerNorm::grad(Cpu&, Head<"output", View<const E>> dy, In<"data", V
                             Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
   const detail::AxisSplit s = split(x.shape());
   const std::int64_t n = s.length;
+  const std::int64_t rows = s.outer * s.inner;
+  // Of each row the mean of x − mean, of a mean that is rounded, and 1 / deviation.
+  detail::List<double> offs(n == 0 ? 0 : rows), inverses = offs;
+  parallel_for(offs.size(), std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, n)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t row = begin; row < end; ++row) {
+                   const E* const from = x.data() + row / s.inner * n * s.inner + row % s.inner;
+                   double off = 0;
+                   if (s.inner == 1)
+                     off = detail::deviations_from(centre[row], from, n).plain;
+                   else
+                     for (std::int64_t i = 0; i < n; ++i) off += static_cast<double>(from[i * s.inner] - centre[row]);
+                   offs[row] = off / static_cast<double>(n);
+                   inverses[row] = 1 / static_cast<double>(deviation[row]);
+                 }
+               });
   if (dgamma || dbeta) {
     detail::List<double> by_gamma(n, 0.0), by_beta = by_gamma;
     for (std::int64_t o = 0; o < s.outer; ++o)
       for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < s.inner; ++j) {
           const std::int64_t at = (o * n + i) * s.inner + j, row = o * s.inner + j;
-          by_beta[i] += static_cast<double>(dy[at]);
-          by_gamma[i] += static_cast<double>(dy[at]) * static_cast<double>((x[at] - centre[row]) / deviation[row]);
+          const double g = static_cast<double>(dy[at]);
+          by_beta[i] += g;
+          by_gamma[i] += g * ((static_cast<double>(x[at] - centre[row]) - offs[row]) * inverses[row]);
         }
     for (std::int64_t i = 0; i < n; ++i) {
       if (dgamma) dgamma[i] = static_cast<E>(by_gamma[i]);
@@ -138,17 +157,19 @@ inline void LayerNorm::grad(Cpu&, Head<"output", View<const E>> dy, In<"data", V
   }
   if (!dx) return;
   detail::each_row<2, E>(s, {dy.data(), x.data()}, dx.data(), [&](const E* const(&in)[2], E* out, std::int64_t row) {
-    const E average = centre[row], inverse = 1 / deviation[row];
+    const double inverse = inverses[row];
     double plain = 0, product = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      const E g = in[0][i] * gain[i];
-      plain += static_cast<double>(g);
-      product += static_cast<double>(g) * static_cast<double>((in[1][i] - average) * inverse);
+      const double g = static_cast<double>(in[0][i] * gain[i]);
+      plain += g;
+      product += g * static_cast<double>(in[1][i] - centre[row]);
     }
-    const E first = static_cast<E>(plain / static_cast<double>(n)),
-            second = static_cast<E>(product / static_cast<double>(n));
-    for (std::int64_t i = 0; i < n; ++i)
-      out[i] = (in[0][i] * gain[i] - first - (in[1][i] - average) * inverse * second) * inverse;
+    product = (product - offs[row] * plain) * inverse;
+    // dx = (g − Σ g / n − x̂ · Σ g·x̂ / n) / deviation
+    const double by_x = -inverse * product / static_cast<double>(n);
+    const E average = centre[row], scale = static_cast<E>(inverse), factor = static_cast<E>(by_x),
+            shift = static_cast<E>(-plain / static_cast<double>(n) - by_x * offs[row]);
+    for (std::int64_t i = 0; i < n; ++i) out[i] = (in[0][i] * gain[i] + (in[1][i] - average) * factor + shift) * scale;
   });
 }
 
