@@ -6,6 +6,8 @@
 #include <strop/core/shape.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
+#include <strop/ops/pairwise.hpp>
+#include <strop/ops/pieces.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 
 #include <algorithm>
@@ -39,11 +41,13 @@ template <class E>
 
 template <class E>
 [[gnu::always_inline]] inline E sum_of_lanes(number::Vec<E> v) {
-  using R = number::Rep<number::Vec<E>>;
-  E part[R::lanes], total = 0;
-  R::store(part, v);
-  for (E e : part) total += e;
-  return total;
+  constexpr int lanes = number::Rep<number::Vec<E>>::lanes;
+  if constexpr (lanes == 1) {
+    return v;
+  } else {
+    const auto two = folded<2, lanes>(v);
+    return two[0] + two[1];
+  }
 }
 
 /// One row: y = softmax(scale · x), or its logarithm. x and y may be the same.
@@ -61,13 +65,18 @@ void softmax_row(const E* x, E* y, std::int64_t n, E scale, bool logarithm) {
   E part[R::lanes];
   R::store(part, most);
   const E top = *std::max_element(part, part + R::lanes);
-  V sums{};
-  each_register(x, n, least, [&](V v, std::int64_t i, int count) {
-    const V e = R::exp(v * scale - top);
-    sums = sums + e;
-    if (!logarithm) store_part(y + i, e, count);
-  });
-  const E total = sum_of_lanes<E>(sums);
+  double sum = 0;
+  constexpr std::int64_t stretch = chain_of_products * R::lanes;
+  for (std::int64_t at = 0; at < n; at += stretch) {
+    V sums{};
+    each_register(x + at, std::min(stretch, n - at), least, [&](V v, std::int64_t i, int count) {
+      const V e = R::exp(v * scale - top);
+      sums = sums + e;
+      if (!logarithm) store_part(y + at + i, e, count);
+    });
+    sum += static_cast<double>(sum_of_lanes<E>(sums));
+  }
+  const E total = static_cast<E>(sum);
   if (logarithm) {
     const E shift = number::Rep<E>::log(total);
     each_register(x, n, E(0),
@@ -83,12 +92,16 @@ template <class E>
 void softmax_gradient_row(const E* dy, const E* y, E* dx, std::int64_t n, E scale, bool logarithm) {
   using R = number::Rep<number::Vec<E>>;
   using V = number::Vec<E>;
-  V sums{};
+  double sum = 0;
   std::int64_t i = 0;
-  for (; i + R::lanes <= n; i += R::lanes)
-    sums = sums + (logarithm ? R::load(dy + i) : R::load(dy + i) * R::load(y + i));
-  E total = sum_of_lanes<E>(sums);
-  for (; i < n; ++i) total += logarithm ? dy[i] : dy[i] * y[i];
+  for (const std::int64_t whole = n - n % R::lanes; i < whole;) {
+    V sums{};
+    for (const std::int64_t stop = std::min(whole, i + chain_of_sums * R::lanes); i < stop; i += R::lanes)
+      sums = sums + (logarithm ? R::load(dy + i) : R::load(dy + i) * R::load(y + i));
+    sum += static_cast<double>(sum_of_lanes<E>(sums));
+  }
+  for (; i < n; ++i) sum += static_cast<double>(logarithm ? dy[i] : dy[i] * y[i]);
+  const E total = static_cast<E>(sum);
   each_register(y, n, E(0), [&](V v, std::int64_t at, int count) {
     V g{};
     if (count == R::lanes)

@@ -169,14 +169,14 @@ inline void GroupAdagradUpdate::forward(Cpu&, const NDArray& weight, const NDArr
   for (std::int64_t k = 0; k < grad.nnz() && width != 0; ++k) {
     const std::int64_t row = indices[k];
     const E *const g = grad.pointer<const E>() + k * width, bound = E(clip_gradient);
-    E squares = 0;
+    double squares = 0;
     for (std::int64_t j = 0; j < width; ++j) {
       step[j] = E(rescale_grad) * g[j];
       if (bound >= 0) step[j] = step[j] > bound ? bound : step[j] < -bound ? -bound : step[j];
-      squares += step[j] * step[j];
+      squares += static_cast<double>(step[j] * step[j]);
     }
     E& squared = history.pointer<E>()[row];
-    squared += squares / static_cast<E>(width);
+    squared += static_cast<E>(squares / static_cast<double>(width));
     const E rate = E(*lr) / std::sqrt(squared + E(epsilon));
     E* const to = out.pointer<E>() + row * width;
     for (std::int64_t j = 0; j < width; ++j) to[j] -= rate * step[j];

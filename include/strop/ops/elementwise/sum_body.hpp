@@ -2,10 +2,12 @@
 /// \file
 /// Bodies of the operators of ops/elementwise/sum.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
 #include <strop/ops/cast_body.hpp>
 #include <strop/ops/elementwise/sum.hpp>
+#include <strop/ops/pairwise.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -34,25 +36,37 @@ void add_block(V* total, const V* term, std::int64_t count) {
   }
 }
 
-/// out = Σ in, block by block: halves are added in float, integers in 64 bits (narrow ones wrap on store).
+/// out = Σ in, block by block: halves are added in float, integers in 64 bits (narrow ones wrap on store); of many
+/// arrays stretches, and their sums in pairs.
 template <class V>
 void sum_elements(std::span<const NDArray> in, const NDArray& out) {
   constexpr std::int64_t grain = 1 << 15, block = 512;
   const Dtype type = out.dtype();
   const std::int64_t size = size_of(type);
   parallel_for(out.size(), grain, [&](std::int64_t begin, std::int64_t end) {
-    V total[block], term[block];
+    const auto stretches = (static_cast<std::int64_t>(in.size()) + chain_of_sums - 1) / chain_of_sums;
+    alignas(64) V total[block], term[block];
+    List<V> waiting(pair_levels_of(stretches) * block);
+    const auto sums_at = [&](std::int64_t level) { return level == 0 ? total : waiting.data() + (level - 1) * block; };
     for (std::int64_t at = begin; at < end; at += block) {
       const std::int64_t count = std::min(block, end - at);
-      convert_elements(type, in[0].bytes() + at * size, dtype_of<V>, total, count);
-      for (const NDArray& a : in.subspan(1)) {
-        const V* from = reinterpret_cast<const V*>(a.bytes() + at * size);
-        if (type != dtype_of<V>) {
-          convert_elements(type, a.bytes() + at * size, dtype_of<V>, term, count);
-          from = term;
+      const auto add_stretch = [&](std::int64_t k, std::int64_t level) {
+        V* const sums = sums_at(level);
+        const auto first = static_cast<std::size_t>(k * chain_of_sums),
+                   last = std::min(in.size(), first + static_cast<std::size_t>(chain_of_sums));
+        convert_elements(type, in[first].bytes() + at * size, dtype_of<V>, sums, count);
+        for (const NDArray& a : in.subspan(first + 1, last - first - 1)) {
+          const V* from = reinterpret_cast<const V*>(a.bytes() + at * size);
+          if (type != dtype_of<V>) {
+            convert_elements(type, a.bytes() + at * size, dtype_of<V>, term, count);
+            from = term;
+          }
+          add_block(sums, from, count);
         }
-        add_block(total, from, count);
-      }
+      };
+      in_pairs(stretches, add_stretch, [&](std::int64_t level) {
+        add_block(sums_at(level), static_cast<const V*>(sums_at(level + 1)), count);
+      });
       convert_elements(dtype_of<V>, total, type, out.bytes() + at * size, count);
     }
   });

@@ -95,12 +95,18 @@ inline void PadGradient::forward(Cpu&, View<const E> dy, View<const E>, View<E> 
   const std::int64_t width = from.back().size();
   rows.resize(dy.size() / width);
   detail::each_padded_row(from, shape, [&](std::int64_t row, std::int64_t source) { rows[row / width] = source; });
-  for (std::int64_t r = 0; r < rows.size(); ++r) {
-    if (rows[r] < 0) continue;
-    const E* in = dy.data() + r * width;
-    for (std::int64_t i = 0; i < width; ++i)
-      if (const std::int64_t at = from.back()[i]; at >= 0) dx[rows[r] + at] += in[i];
-  }
+  const auto add = [&](auto* sums) {
+    for (std::int64_t r = 0; r < rows.size(); ++r) {
+      if (rows[r] < 0) continue;
+      const E* in = dy.data() + r * width;
+      for (std::int64_t i = 0; i < width; ++i)
+        if (const std::int64_t at = from.back()[i]; at >= 0) sums[rows[r] + at] += in[i];
+    }
+  };
+  if (mode != Pad::edge) return add(dx.data());
+  detail::List<double> sums(dx.size());  // the whole padding of an edge goes to one element
+  add(sums.data());
+  for (std::int64_t i = 0; i < dx.size(); ++i) dx[i] = static_cast<E>(sums[i]);
 }
 
 }  // namespace strop::inline v0

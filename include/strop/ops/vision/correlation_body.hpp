@@ -2,7 +2,9 @@
 /// \file
 /// Bodies of the operators of ops/vision/correlation.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/vision/correlation.hpp>
 
 #include <algorithm>
@@ -89,11 +91,18 @@ void correlate(const CorrelationPlan& p, bool multiply, const E* a, const E* b, 
                    const std::int64_t first = row / p.out_rows / grids * p.channels;
                    E* const to = y + row * p.out_cols;
                    std::fill_n(to, p.out_cols, E(0));
+                   List<double> sums(p.out_cols);
+                   const auto end_stretch = [&] {
+                     for (std::int64_t j = 0; j < p.out_cols; ++j) sums[j] += static_cast<double>(to[j]), to[j] = 0;
+                   };
+                   std::int64_t added = 0;
                    for (std::int64_t c = first; c < first + p.channels; ++c)
                      p.each_place(row / p.out_rows % grids, row % p.out_rows, [&](std::int64_t at, std::int64_t other) {
                        add_likeness(a + c * size + at, b + c * size + other, p.step, multiply, p.out_cols, to);
+                       if (++added % chain_of_sums == 0) end_stretch();
                      });
-                   for (std::int64_t j = 0; j < p.out_cols; ++j) to[j] *= static_cast<E>(p.share());
+                   end_stretch();
+                   for (std::int64_t j = 0; j < p.out_cols; ++j) to[j] = static_cast<E>(sums[j] * p.share());
                  }
                });
 }

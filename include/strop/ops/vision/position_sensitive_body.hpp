@@ -43,10 +43,11 @@ inline void PSROIPooling::forward(Cpu&, View<const E, 4> x, View<const E, 2> roi
   const std::int64_t width = x.shape()[3];
   each_part(x.shape(), rois,
             [&](std::int64_t to, std::int64_t plane, detail::PartRange rows, detail::PartRange cols, E count) {
-              E total = 0;
+              double total = 0;
               for (std::int64_t i = rows.low; i < rows.high; ++i)
-                for (std::int64_t j = cols.low; j < cols.high; ++j) total += x[plane + i * width + j];
-              y[to] = total / count;
+                for (std::int64_t j = cols.low; j < cols.high; ++j)
+                  total += static_cast<double>(x[plane + i * width + j]);
+              y[to] = static_cast<E>(total / static_cast<double>(count));
             });
 }
 

@@ -186,11 +186,11 @@ template <Real E>
 inline void ROIAlign::forward(Cpu&, View<const E, 4> x, View<const E, 2> rois, View<E, 4> y) const {
   std::fill(y.begin(), y.end(), E(0));
   each_part(x.shape(), rois, [&](std::int64_t to, std::int64_t plane, auto rows, auto cols, E share) {
-    E total = 0;
+    double total = 0;
     for (const detail::LinearWeights<E>& down : rows)
       for (const detail::LinearWeights<E>& along : cols)
-        total += detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
-    y[to] = share * total;
+        total += static_cast<double>(detail::interpolated(x.data() + plane, down, along, x.shape()[3]));
+    y[to] = static_cast<E>(static_cast<double>(share) * total);
   });
 }
 

@@ -116,19 +116,19 @@ inline void RROIAlign::pool(View<const E, 4> x, View<const E, 2> rois, std::int6
   bound(cols, r.cosine, -r.sine, -1 - r.x, edge_x - r.x, -1 - r.y, edge_y - r.y);
   constexpr detail::Index most = 1 << 10;  // samples that are kept
   detail::List<detail::PlaneSample<E>> samples;
-  E totals[together];
+  double totals[together];
   const auto add_samples = [&] {
     for (std::int64_t c = first; c < last; ++c) {
       const E* const plane = x.data() + (r.image * channels + c) * height * width;
-      E total = totals[c - first];
-      for (const detail::PlaneSample<E>& s : samples) total += s.of(plane);
+      double total = totals[c - first];
+      for (const detail::PlaneSample<E>& s : samples) total += static_cast<double>(s.of(plane));
       totals[c - first] = total;
     }
     samples.clear();
   };
   for (std::int64_t i = 0; i < down; ++i)
     for (std::int64_t j = 0; j < along; ++j) {
-      std::fill_n(totals, together, E(0));
+      std::fill_n(totals, together, 0.0);
       rows.each(i, [&](E v) {
         cols.each(j, [&](E u) {
           const E at_x = u * r.cosine + v * r.sine + r.x, at_y = v * r.cosine - u * r.sine + r.y;
@@ -139,7 +139,8 @@ inline void RROIAlign::pool(View<const E, 4> x, View<const E, 2> rois, std::int6
       });
       add_samples();
       for (std::int64_t c = first; c < last; ++c)
-        y[((k * channels + c) * down + i) * along + j] = totals[c - first] / (rows.count * cols.count);
+        y[((k * channels + c) * down + i) * along + j] =
+            static_cast<E>(totals[c - first] / static_cast<double>(rows.count * cols.count));
     }
 }
 

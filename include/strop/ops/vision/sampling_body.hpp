@@ -76,19 +76,19 @@ struct Sampling {
   }
   void gradient_of_grid(const E* dy, const E* x, E* dgrid) const {
     each_block([&](std::int64_t image, const Block& block) {
-      E along[Block::most] = {}, down[Block::most] = {};
+      double along[Block::most] = {}, down[Block::most] = {};
       for (std::int64_t c = image * channels; c < (image + 1) * channels; ++c)
         for (std::int64_t i = 0; i < block.count; ++i) {
           const E *const plane = x + c * rows * cols, head = dy[c * places + block.begin + i];
           each_corner(block.down[i], block.along[i], cols, [&](std::int64_t at, const Corner<E>& corner) {
-            along[i] += head * plane[at] * corner.down * corner.along_side;
-            down[i] += head * plane[at] * corner.along * corner.down_side;
+            along[i] += static_cast<double>(head * plane[at] * corner.down * corner.along_side);
+            down[i] += static_cast<double>(head * plane[at] * corner.along * corner.down_side);
           });
         }
       E* const to = dgrid + image * 2 * places + block.begin;
       for (std::int64_t i = 0; i < block.count; ++i) {
-        to[i] = along[i] * static_cast<E>(cols - 1) / 2;
-        to[places + i] = down[i] * static_cast<E>(rows - 1) / 2;
+        to[i] = static_cast<E>(along[i] * static_cast<double>(cols - 1) / 2);
+        to[places + i] = static_cast<E>(down[i] * static_cast<double>(rows - 1) / 2);
       }
     });
   }
