@@ -5,6 +5,7 @@
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/ops/csr_narrow.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/pieces.hpp>
 #include <strop/ops/sparse_kernels.hpp>
 #include <strop/ops/sparse_rows.hpp>
@@ -71,8 +72,9 @@ inline namespace STROP_ISA {
 
 /// Σₖ a(i, k) · row(k) of the stored values from `begin` to `end`, of the columns that a piece has. Several chains of
 /// sums, since one addition waits for the one before it: which value goes to which chain depends on its place in the
-/// row alone. `Every`: there is a row for each k, otherwise null is one of zeros. `Ahead`: the rows of values that
-/// follow are asked for, up to the one at `last`, also those of the next rows of a.
+/// row alone. `Every`: there is a row for each k, otherwise null is one of
+/// zeros. `Ahead`: the rows of values that follow are asked for, up to the one at `last`, also those of the next rows
+/// of a.
 template <class Piece, bool Every, bool Ahead, class E, class I, class Row>
 [[gnu::always_inline]] inline Piece sum_of_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
                                                 std::int64_t last, Row row) {
@@ -93,6 +95,30 @@ template <class Piece, bool Every, bool Ahead, class E, class I, class Row>
   return sum[0];
 }
 
+/// How many rows a stretch of sums has.
+template <class Piece>
+inline constexpr std::int64_t stretch_of_rows = chain_of_products * (Piece::registers >= 8   ? 1
+                                                                     : Piece::registers >= 4 ? 2
+                                                                                             : 4);
+/// The same sum of more rows than that, to or added to memory.
+template <class Piece, class E, class I, class Row>
+[[gnu::noinline]] void put_sum_of_many_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end, Row row,
+                                            E* to, bool add) {
+  E waiting[static_cast<std::size_t>(pair_levels * Piece::columns)];
+  Pairs pairs;
+  for (std::int64_t k = begin;;) {
+    const std::int64_t stop = std::min(end, k + stretch_of_rows<Piece>);
+    Piece sum = sum_of_rows<Piece, false, false>(a, k, stop, end - 1, row);
+    const auto merge = [&](int level) { sum.add(Piece(waiting + level * Piece::columns)); };
+    if (k = stop; k == end) {
+      pairs.finish(merge);
+      if (add) sum.add(Piece(to));
+      return sum.store(to);
+    }
+    pairs.push(merge, [&](int level) { sum.store(waiting + level * Piece::columns); });
+  }
+}
+
 /// Whether rows that follow each other seldom have as many values, of few values: where a loop over each ends is then
 /// guessed wrong, at a cost of some thirty values. Some rows stand for all.
 template <class E, class I>
@@ -111,20 +137,25 @@ template <class Piece, class E, class I>
 [[gnu::noinline]] void rows_of_product(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
                                        const MatrixRows<E>& b, std::int64_t c, bool varied, E* out, bool add) {
   const std::int64_t stride = b.width(), last = a.indptr[end] - 1;
+  const auto row_or_null = [&b, c](std::int64_t j) {
+    const E* const row = b(j);
+    return row == nullptr ? row : row + c;
+  };
   const auto each_row = [&]<bool Every, bool Ahead>(auto row) __attribute__((always_inline)) {
     for (std::int64_t i = begin; i < end; ++i) {
-      Piece sum = sum_of_rows<Piece, Every, Ahead>(a, a.indptr[i], a.indptr[i + 1], last, row);
+      const std::int64_t first = a.indptr[i], stop = a.indptr[i + 1];
       E* const to = out + i * stride + c;
+      if (stop - first > stretch_of_rows<Piece>) [[unlikely]] {
+        put_sum_of_many_rows<Piece>(a, first, stop, row_or_null, to, add);
+        continue;
+      }
+      Piece sum = sum_of_rows<Piece, Every, Ahead>(a, first, stop, last, row);
       if (add) sum.add(Piece(to));
       sum.store(to);
     }
   };
   const E* const all = b.all();  // a dense matrix has every row: one less thing to ask for each
-  if (all == nullptr)
-    return each_row.template operator()<false, false>([&b, c](std::int64_t j) {
-      const E* const row = b(j);
-      return row == nullptr ? row : row + c;
-    });
+  if (all == nullptr) return each_row.template operator()<false, false>(row_or_null);
   const auto row = [from = all + c, stride](std::int64_t j) { return from + j * stride; };
   constexpr int W = Piece::columns;
   constexpr std::int64_t piece = is_narrow<E, W> ? Piece::bytes : std::numeric_limits<std::int64_t>::max();

@@ -4,6 +4,7 @@
 /// can guess, would take most of the time.
 #pragma once
 #include <strop/number/lanes.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/pieces.hpp>
 #include <strop/ops/sparse_kernels.hpp>
 
@@ -72,7 +73,7 @@ class NarrowSum {
 template <int W, class Matrix, class E, class Row>
 void narrow_rows(const Matrix& a, std::int64_t begin, std::int64_t end, Row row, E* out, std::int64_t stride,
                  bool add) {
-  constexpr std::int64_t room = 128 * NarrowSum<E, W>::step / W;
+  constexpr std::int64_t room = chain_of_products * NarrowSum<E, W>::step / W;
   E products[static_cast<std::size_t>((room + NarrowSum<E, W>::step) * W)] = {};
   const auto multiply = [&](std::int64_t from, std::int64_t to) {
     const E* const data = a.data;
@@ -83,8 +84,7 @@ void narrow_rows(const Matrix& a, std::int64_t begin, std::int64_t end, Row row,
       part.store(products + (k - from) * W);
     }
   };
-  const auto put = [&](const NarrowSum<E, W>& sums, std::int64_t i) {
-    NarrowPiece<E, W> sum = sums.sum();
+  const auto put = [&](NarrowPiece<E, W> sum, std::int64_t i) {
     E* const to = out + i * stride;
     if (add) sum.add(NarrowPiece<E, W>(to));
     sum.store(to);
@@ -94,20 +94,29 @@ void narrow_rows(const Matrix& a, std::int64_t begin, std::int64_t end, Row row,
     std::int64_t last = i;
     while (last < end && a.indptr[last + 1] - from <= room) ++last;
     if (last == i) {  // a row of more than there is room for
-      NarrowSum<E, W> sums;
-      for (std::int64_t k = from, stop = a.indptr[i + 1]; k < stop; k += room) {
+      E waiting[static_cast<std::size_t>(pair_levels * W)];
+      Pairs pairs;
+      for (std::int64_t k = from, stop = a.indptr[i + 1];;) {
+        NarrowSum<E, W> sums;
         const std::int64_t count = std::min(room, stop - k);
         multiply(k, k + count);
         sums.add(products, count);
+        NarrowPiece<E, W> sum = sums.sum();
+        const auto merge = [&](int level) { sum.add(NarrowPiece<E, W>(waiting + level * W)); };
+        if (k += count; k == stop) {
+          pairs.finish(merge);
+          put(sum, i++);
+          break;
+        }
+        pairs.push(merge, [&](int level) { sum.store(waiting + level * W); });
       }
-      put(sums, i++);
       continue;
     }
     multiply(from, a.indptr[last]);
     for (; i < last; ++i) {
       NarrowSum<E, W> sums;
       sums.add(products + (a.indptr[i] - from) * W, a.indptr[i + 1] - a.indptr[i]);
-      put(sums, i);
+      put(sums.sum(), i);
     }
   }
 }

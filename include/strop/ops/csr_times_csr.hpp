@@ -4,11 +4,13 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/ops/csr_kernels.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/ranked_set.hpp>
 #include <strop/ops/sparse_kernels.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstdint>
 
 namespace strop::inline v0::detail {
@@ -26,22 +28,22 @@ Index products_of_row(const CsrRows<E>& a, const CsrRows<E>& b, Index i) {
 
 inline namespace STROP_ISA {
 
-/// Sums of values by column, of one row at a time, in a table; a bit a column says where there is one, and where these
-/// are more words than a row takes products, a bit for each word. Values of a column are added in the order in which
-/// they come.
-template <class E>
+/// Sums of values by column, of one row at a time, in a table of S; a bit a column says where there is one, and where
+/// these are more words than a row takes products, a bit for each word. Values of a column are added in the order in
+/// which they come.
+template <class E, class S>
 class TableSums {
  public:
   TableSums(Index cols, Index products)
       : words_((cols + 63) / 64),
         pages_(products < words_ ? (words_ + 63) / 64 : 0),
         memory_({words_ + pages_}, i64),
-        table_({cols}, dtype_of<E>),
+        table_({cols}, dtype_of<S>),
         bits_(memory_.pointer<std::uint64_t>()),
         page_bits_(bits_ + words_),
-        sums_(table_.template pointer<E>()) {
+        sums_(table_.template pointer<S>()) {
     std::fill(bits_, bits_ + words_ + pages_, std::uint64_t{0});
-    std::fill(sums_, sums_ + cols, E(0));
+    std::fill(sums_, sums_ + cols, S(0));
   }
   void mark(Index j) {
     bits_[j >> 6] |= std::uint64_t{1} << (j & 63);
@@ -55,7 +57,7 @@ class TableSums {
   }
   void add(Index j, E value) {
     mark(j);
-    sums_[j] += value;
+    sums_[j] += static_cast<S>(value);
   }
   /// Writes the `count` columns and their sums by ascending column; forgets them.
   template <class J>
@@ -63,9 +65,9 @@ class TableSums {
     Index n = 0;
     each_word([&](Index w, std::uint64_t bits) { n += list_bits<4>(bits, w, columns + n, count - n); });
     for (Index k = 0; k < count; ++k) {
-      E& sum = sums_[columns[k]];
-      values[k] = sum;
-      sum = E(0);
+      S& sum = sums_[columns[k]];
+      values[k] = static_cast<E>(sum);
+      sum = 0;
     }
   }
 
@@ -92,7 +94,7 @@ class TableSums {
   Index words_, pages_;
   NDArray memory_, table_;
   std::uint64_t *bits_, *page_bits_;
-  E* sums_;
+  S* sums_;
 };
 
 /// The same by sorting, for rows of a matrix that has many more columns than there are values.
@@ -118,8 +120,10 @@ class SortedSums {
     for (Index n = 0, k = 0; n < count; ++n) {
       const Index column = places_[k].column;
       columns[n] = static_cast<J>(column);
-      values[n] = values_[places_[k].at];
-      for (++k; k < places_.size() && places_[k].column == column; ++k) values[n] += values_[places_[k].at];
+      double sum = static_cast<double>(values_[places_[k].at]);
+      for (++k; k < places_.size() && places_[k].column == column; ++k)
+        sum += static_cast<double>(values_[places_[k].at]);
+      values[n] = static_cast<E>(sum);
     }
     places_.clear();
     values_.clear();
@@ -214,14 +218,27 @@ void csr_times_csr_to_dense(const NDArray& a, const NDArray& b, E* out, bool add
       return products;
     });
     parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
+      List<double> sums;  // of a row whose columns may have more products than a stretch of sums has
       for (Index i = begins[first]; i < begins[last]; ++i) {
         E* const to = out + i * width;
         if (!add) std::fill(to, to + width, E(0));
-        for (Index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k) {
-          const E factor = x.data[k];
-          const Index row = x.indices[k];
-          for (Index l = y.indptr[row], stop = y.indptr[row + 1]; l < stop; ++l) to[y.indices[l]] += factor * y.data[l];
+        const auto each_product = [&](auto f) {
+          for (Index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k) {
+            const E factor = x.data[k];
+            const Index row = x.indices[k];
+            for (Index l = y.indptr[row], stop = y.indptr[row + 1]; l < stop; ++l) f(y.indices[l], factor * y.data[l]);
+          }
+        };
+        if (std::same_as<E, double> || x.indptr[i + 1] - x.indptr[i] <= chain_of_products) {
+          each_product([&](Index j, E product) { to[j] += product; });
+          continue;
         }
+        if (sums.empty()) sums.resize(width);
+        each_product([&](Index j, E product) { sums[j] += static_cast<double>(product); });
+        each_product([&](Index j, E) {
+          to[j] = static_cast<E>(static_cast<double>(to[j]) + sums[j]);
+          sums[j] = 0;
+        });
       }
     });
   });
@@ -240,8 +257,9 @@ void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype
           products_in[i] += y.indptr[x.indices[k] + 1] - y.indptr[x.indices[k]];
       }
     });
-    Index total = 0, rows = 0;  // of those that have any
+    Index total = 0, rows = 0, longest = 0;  // of those that have any; the most values of one, and so of its sums
     for (Index i = 0; i < x.rows; ++i) {
+      longest = std::max(longest, x.indptr[i + 1] - x.indptr[i]);
       total += products_in[i];
       rows += products_in[i] != 0 ? 1 : 0;
     }
@@ -249,7 +267,8 @@ void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype
         share_rows(x.rows, std::max(least_products, y.cols / 4), [&](Index i) { return products_in[i]; });
     const Index of_row = total / std::max<Index>(1, rows);
     if (sparse_kernel(SparseWork::csr_csr, {.values = total + 64, .columns = y.cols}) == SparseKernel::table)
-      multiply_rows<TableSums<E>>(x, y, begins, of_row, out, index);
+      longest <= chain_of_products ? multiply_rows<TableSums<E, E>>(x, y, begins, of_row, out, index)
+                                   : multiply_rows<TableSums<E, double>>(x, y, begins, of_row, out, index);
     else
       multiply_rows<SortedSums<E>>(x, y, begins, of_row, out, index);
   });

@@ -4,10 +4,14 @@
 /// transpose.
 #pragma once
 #include <strop/ops/csr_kernels.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/ranked_set.hpp>
 #include <strop/tensor/ndarray.hpp>
 
+#include <algorithm>
 #include <bit>
+#include <concepts>
+#include <cstdint>
 #include <utility>
 
 namespace strop::inline v0::detail {
@@ -122,11 +126,23 @@ class ByBlock {
       for (std::int64_t task = begin; task < end; ++task) {
         const std::int64_t block = task / panels, c = task % panels * panel_, width = std::min(panel_, width_ - c);
         const std::int64_t first = block << shift_, count = std::min(block_places, places_ - first);
-        std::fill(sums, sums + count * width, E(0));
-        const Value* const values = values_.template pointer<const Value>();
-        each_piece<E>(width, [&]<class Piece>(std::int64_t at) {
-          scatter<Piece>(values + ends_[block], values + ends_[block + 1], rows + c + at, width_, sums + at, width);
-        });
+        const Value* const values = values_.template pointer<const Value>() + ends_[block];
+        const std::int64_t all = ends_[block + 1] - ends_[block], most = chain_of_sums * count,
+                           stretches = std::max<std::int64_t>(1, (all + most - 1) / most), size = count * width;
+        const NDArray more({pair_levels_of(stretches), size}, dtype_of<E>);
+        const auto sums_at = [&, waiting = more.template pointer<E>()](std::int64_t level) {
+          return level == 0 ? sums : waiting + (level - 1) * size;
+        };
+        in_pairs(
+            stretches,
+            [&](std::int64_t s, std::int64_t level) {
+              std::fill(sums_at(level), sums_at(level) + size, E(0));
+              each_piece<E>(width, [&]<class Piece>(std::int64_t at) {
+                scatter<Piece>(values + s * most, values + std::min(all, (s + 1) * most), rows + c + at, width_,
+                               sums_at(level) + at, width);
+              });
+            },
+            [&](std::int64_t level) { add_numbers(sums_at(level), sums_at(level + 1), size); });
         each_piece<E>(width, [&]<class Piece>(std::int64_t at) {
           deliver<Piece>(sums + at, width, count, out + first * width_ + c + at, width_, add);
         });
@@ -260,6 +276,29 @@ template <class E, class I>
 void scatter_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end, const MatrixRows<E>& b, E* sums) {
   each_piece<E>(b.width(), [&]<class Piece>(std::int64_t at) { scatter_piece<Piece>(a, begin, end, b, at, sums); });
 }
+/// The same in double, W columns at a time.
+template <int W, class E, class I>
+[[gnu::noinline]] void scatter_wide(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
+                                    const MatrixRows<E>& b, std::int64_t at, double* sums) {
+  const std::int64_t width = b.width();
+  for (std::int64_t i = begin; i < end; ++i) {
+    const E* const from = b(i);
+    if (from == nullptr) continue;
+    for (std::int64_t k = a.indptr[i], stop = a.indptr[i + 1]; k < stop; ++k) {
+      double* const to = sums + a.indices[k] * width + at;
+      const double value = static_cast<double>(a.data[k]);
+      for (int c = 0; c < W; ++c) to[c] += value * static_cast<double>(from[at + c]);
+    }
+  }
+}
+template <class E, class I>
+  requires(!std::same_as<E, double>)
+void scatter_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end, const MatrixRows<E>& b,
+                  double* sums) {
+  std::int64_t at = 0;
+  for (; at + 8 <= b.width(); at += 8) scatter_wide<8>(a, begin, end, b, at, sums);
+  for (; at < b.width(); ++at) scatter_wide<1>(a, begin, end, b, at, sums);
+}
 
 /// Adds up `parts` lists of n elements that follow each other, into `out` or to what it has.
 template <class E>
@@ -276,24 +315,91 @@ void add_up(const E* lists, std::int64_t n, std::int64_t parts, E* out, bool add
     });
   });
 }
-
-/// out = aᵀ · b, or += it, as sums of parts of a's rows.
-template <class E, class I>
-void sums_of_parts(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
-  const std::int64_t size = a.cols * b.width(), parts = parts_of_sums(a.stored, a.cols, b.width());
-  if (parts == 1) {
-    if (!add) std::fill(out, out + size, E(0));
-    return scatter_rows(a, 0, a.rows, b, out);
-  }
-  const NDArray memory({parts, size}, dtype_of<E>);
-  E* const sums = memory.template pointer<E>();
-  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t p = begin; p < end; ++p) {
-      std::fill(sums + p * size, sums + (p + 1) * size, E(0));
-      scatter_rows(a, part_begin(a, p, parts), part_begin(a, p + 1, parts), b, sums + p * size);
+template <class E>
+  requires(!std::same_as<E, double>)
+void add_up(const double* lists, std::int64_t n, std::int64_t parts, E* out, bool add) {
+  parallel_for(n, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      double sum = lists[i];
+      for (std::int64_t p = 1; p < parts; ++p) sum += lists[i + p * n];
+      out[i] = static_cast<E>(add ? static_cast<double>(out[i]) + sum : sum);
     }
   });
-  add_up<E>(sums, size, parts, out, add);
+}
+
+/// A sample of `count` values at places below `extent`: f(place) for each. What is looked at depends on the count
+/// alone.
+template <class Place, class F>
+std::int64_t each_sample(std::int64_t count, Place place_of, F f) {
+  const std::int64_t samples = std::clamp<std::int64_t>(count / 128, std::min(count, chain_of_products), 2048);
+  const auto step = static_cast<std::uint64_t>(count / samples);
+  for (std::uint64_t s = 0; s < static_cast<std::uint64_t>(samples); ++s) {
+    const std::uint64_t turn = (s * 0x9E3779B97F4A7C15u) >> 44;  // 20 bits
+    f(place_of(static_cast<std::int64_t>(s * step + (turn * step >> 20))));
+  }
+  return samples;
+}
+/// Whether so many of the values may go to one place that its sum, added up with those of all places, loses digits: in
+/// a sample of them it has much more than its share.
+template <class Place>
+bool one_has_many(std::int64_t count, std::int64_t extent, Place place_of) {
+  if (count <= chain_of_products) return false;
+  constexpr std::int64_t buckets = 1024;
+  std::uint16_t met[buckets] = {}, most = 0;
+  const std::int64_t samples = each_sample(count, place_of, [&](std::int64_t place) {
+    most = std::max(most, ++met[(static_cast<std::uint64_t>(place) * 0x9E3779B97F4A7C15u) >> 54]);
+  });
+  return most > 8 + 4 * samples / std::min(extent, buckets);
+}
+/// The same of the stored values of a CSR matrix by their columns; in double there are digits to spare.
+template <class E, class I>
+bool one_has_many(const CsrMatrix<E, I>& a) {
+  if constexpr (std::same_as<E, double>) return false;
+  const std::int64_t first = a.indptr[0];
+  return one_has_many(a.indptr[a.rows] - first, a.cols,
+                      [from = a.indices + first](std::int64_t k) { return std::int64_t{from[k]}; });
+}
+
+/// out = aᵀ · b, or += it, as sums of parts of a's rows; in S. What one part adds up is cut by rows where columns have
+/// many values.
+template <class S, class E, class I>
+void sums_of_parts(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
+  const std::int64_t size = a.cols * b.width(), parts = parts_of_sums(a.stored, a.cols, b.width());
+  const std::int64_t of_stretch = chain_of_products * a.cols,
+                     stretches = std::same_as<S, double>
+                                     ? 1
+                                     : std::max<std::int64_t>(1, (a.stored / parts + of_stretch - 1) / of_stretch);
+  if constexpr (std::same_as<S, E>)
+    if (parts == 1 && stretches == 1) {
+      if (!add) std::fill(out, out + size, E(0));
+      return scatter_rows(a, 0, a.rows, b, out);
+    }
+  const NDArray memory({parts, size}, dtype_of<S>);
+  S* const sums = memory.template pointer<S>();
+  // The table of a stretch stays in the cache; those of up to 32 stretches are added to one, and these in pairs.
+  const std::int64_t groups = (stretches + chain_of_sums - 1) / chain_of_sums;
+  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    const NDArray more({(stretches > 1 ? 1 : 0) + pair_levels_of(groups), size}, dtype_of<S>);
+    S* const table = more.template pointer<S>();
+    for (std::int64_t p = begin; p < end; ++p) {
+      const auto at = [&](std::int64_t level) { return level == 0 ? sums + p * size : table + level * size; };
+      const std::int64_t first = part_begin(a, p, parts), rows = part_begin(a, p + 1, parts) - first;
+      in_pairs(
+          groups,
+          [&](std::int64_t group, std::int64_t level) {
+            std::fill(at(level), at(level) + size, S(0));
+            const std::int64_t last = std::min(stretches, (group + 1) * chain_of_sums);
+            for (std::int64_t s = group * chain_of_sums; s < last; ++s) {
+              S* const to = stretches > 1 ? table : at(level);
+              if (stretches > 1) std::fill(table, table + size, S(0));
+              scatter_rows(a, first + rows * s / stretches, first + rows * (s + 1) / stretches, b, to);
+              if (stretches > 1) add_numbers(at(level), table, size);
+            }
+          },
+          [&](std::int64_t level) { add_numbers(at(level), at(level + 1), size); });
+    }
+  });
+  add_up(sums, size, parts, out, add);
 }
 
 /// out = aᵀ · b into dense memory, or += it. a has been checked.
@@ -303,13 +409,18 @@ void transposed_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out
   if (size == 0) return;
   const SparseSizes sizes{
       .width = b.width(), .values = a.stored, .columns = a.cols, .counted = std::max(a.stored, a.rows)};
-  switch (sparse_kernel(SparseWork::transposed, sizes)) {
+  SparseKernel kernel = sparse_kernel(SparseWork::transposed, sizes);
+  if (kernel != SparseKernel::by_place && one_has_many(a)) {
+    if (kernel != SparseKernel::by_block) return sums_of_parts<double>(a, b, out, add);
+    kernel = SparseKernel::by_place;  // which adds up the values of one place by themselves
+  }
+  switch (kernel) {
     case SparseKernel::by_place:
       return ByPlace<E>(MetValues<E, I>{a, b}, a.stored, a.cols).add_up(b.data(), a.rows, b.width(), out, add);
     case SparseKernel::by_block:
       return ByBlock<E>(MetValues<E, I>{a, b}, a.stored, a.cols, b.width()).add_up(b.data(), out, add);
     case SparseKernel::sums_of_parts:
-      return sums_of_parts(a, b, out, add);
+      return sums_of_parts<E>(a, b, out, add);
     default:
       if (!add) std::fill(out, out + size, E(0));
       scatter_rows(a, 0, a.rows, b, out);
@@ -324,13 +435,13 @@ struct RowsRoom {
 };
 
 /// aᵀ · b of width 1, of the columns that meet a row of b: beside each sum stands how many values it has, so that one
-/// pass over the values finds both.
-template <class E, class I, class Room>
+/// pass over the values finds both. Both are of type S.
+template <class S, class E, class I, class Room>
 void counted_sums(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
-  typedef E Counted __attribute__((vector_size(2 * sizeof(E))));  // the sum, and of how many values
+  typedef S Counted __attribute__((vector_size(2 * sizeof(S))));  // the sum, and of how many values
   const std::int64_t columns = a.cols, parts = parts_of_sums(a.stored, columns, 1);
-  const NDArray memory({parts, 2 * columns}, dtype_of<E>);
-  auto* const tables = reinterpret_cast<Counted*>(memory.template pointer<E>());
+  const NDArray memory({parts, 2 * columns}, dtype_of<S>);
+  auto* const tables = reinterpret_cast<Counted*>(memory.template pointer<S>());
   parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
     const E* const data = a.data;
     const I* const indices = a.indices;
@@ -343,7 +454,7 @@ void counted_sums(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
         const E x = *from;
         for (std::int64_t k = a.indptr[i], stop = a.indptr[i + 1]; k < stop; ++k) {
           Counted one{};  // its elements not in braces: nvcc takes them for those of a number
-          one[0] = data[k] * x, one[1] = 1;
+          one[0] = S(data[k]) * S(x), one[1] = 1;
           sums[indices[k]] += one;
         }
       }
@@ -372,7 +483,7 @@ void counted_sums(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
     std::int64_t at = starts[s];
     for (std::int64_t j = first; at < starts[s + 1] && j < last; ++j) {
       to.numbers[at] = static_cast<I>(j);
-      to.rows[at] = tables[j][0];
+      to.rows[at] = static_cast<E>(tables[j][0]);
       at += tables[j][1] != 0 ? 1 : 0;
     }
   });
@@ -386,7 +497,10 @@ void transposed_to_rows(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room r
   const std::int64_t width = b.width();
   const SparseSizes sizes = sizes_of_numbering(a.cols, a.stored);
   if (sparse_kernel(SparseWork::numbering, sizes) == SparseKernel::marks && a.cols * width <= 2 * a.stored) {
-    if (width == 1) return counted_sums(a, b, room);
+    if (width == 1) {
+      const bool narrow = a.stored <= chain_of_sums * a.cols && !one_has_many(a);
+      return narrow ? counted_sums<E>(a, b, room) : counted_sums<double>(a, b, room);
+    }
     const MarkedSet set(a.cols, a.stored, values);  // sums of all columns take less time than numbers for all values
     const RowsRoom<E, I> to = room(set.count());
     set.list(to.numbers);

@@ -6,12 +6,15 @@
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
 #include <strop/ops/csr_transposed.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/sparse_rows.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
@@ -19,9 +22,9 @@ inline namespace STROP_ISA {
 /// Σ x · y of n elements, which lie `x_step` and `y_step` apart.
 template <class E>
 E inner_product(const E* x, std::int64_t x_step, const E* y, std::int64_t y_step, std::int64_t n) {
-  E total = 0;
-  for (std::int64_t i = 0; i < n; ++i) total += x[i * x_step] * y[i * y_step];
-  return total;
+  double total = 0;
+  for (std::int64_t i = 0; i < n; ++i) total += static_cast<double>(x[i * x_step] * y[i * y_step]);
+  return static_cast<E>(total);
 }
 
 /// Four sums of products in registers of P elements.
@@ -78,6 +81,20 @@ template <class E>
   for (; k < n; ++k) to[0] += x[k] * y0[k], to[1] += x[k] * y1[k], to[2] += x[k] * y2[k], to[3] += x[k] * y3[k];
 }
 
+/// The same of rows that are longer than a stretch of sums.
+template <class E>
+void four_long_dots(const E* x, const E* y0, const E* y1, const E* y2, const E* y3, std::int64_t n, E* to) {
+  constexpr std::int64_t stretch = chain_of_sums * std::max<std::int64_t>(1, number::Rep<number::Vec<E>>::lanes);
+  if (n <= stretch) return four_dots(x, y0, y1, y2, y3, n, to);
+  double total[4] = {};
+  for (std::int64_t at = 0; at < n; at += stretch) {
+    E part[4];
+    four_dots(x + at, y0 + at, y1 + at, y2 + at, y3 + at, std::min(stretch, n - at), part);
+    for (int m = 0; m < 4; ++m) total[m] += static_cast<double>(part[m]);
+  }
+  for (int m = 0; m < 4; ++m) to[m] = static_cast<E>(total[m]);
+}
+
 /// to[k] = x · y(columns[k]), rows of `depth` elements, for `count` columns. Where `known` is not null, rows of the
 /// columns that follow up to there are asked for ahead.
 template <class E, class I, class Rows>
@@ -91,12 +108,12 @@ void dots_of_row(const E* x, const Rows& y, std::int64_t depth, const I* columns
         const E* const row = y(columns[k + ahead + m]);
         for (std::int64_t at = 0; at < depth; at += line) __builtin_prefetch(row + at);
       }
-    four_dots(x, y(columns[k]), y(columns[k + 1]), y(columns[k + 2]), y(columns[k + 3]), depth, to + k);
+    four_long_dots(x, y(columns[k]), y(columns[k + 1]), y(columns[k + 2]), y(columns[k + 3]), depth, to + k);
   }
   if (k == count) return;
   const auto row = [&](std::int64_t m) { return y(columns[std::min(k + m, count - 1)]); };
   E sums[4];
-  four_dots(x, row(0), row(1), row(2), row(3), depth, sums);
+  four_long_dots(x, row(0), row(1), row(2), row(3), depth, sums);
   for (std::int64_t m = 0; k + m < count; ++m) to[k + m] = sums[m];
 }
 
@@ -132,18 +149,43 @@ void csr_transposed_to_rows(const NDArray& a, const NDArray& b, const NDArray& o
   });
 }
 
+/// Whether some column of a CSR matrix may store many more values than a stretch of sums has.
+template <class E>
+bool has_long_columns(const CsrRows<E>& a) {
+  if (std::same_as<E, double> || a.rows <= chain_of_products) return false;
+  return a.stored > chain_of_sums * a.cols ||
+         one_has_many(a.stored, a.cols, [&](std::int64_t k) { return a.indices[k]; });
+}
+
+/// Row `row` · b for rows of sums: sum(j) is where column j adds up.
+template <class E, class Sum>
+[[gnu::always_inline]] inline void add_row_times_csr(const E* row, const CsrRows<E>& b, Sum sum) {
+  for (std::int64_t k = 0; k < b.rows; ++k) {
+    const E s = row[k];
+    b.each(k, [&](std::int64_t j, E v) {
+      auto& to = sum(j);
+      to += static_cast<std::remove_reference_t<decltype(to)>>(s * v);
+    });
+  }
+}
+
 /// out = a · b, a dense of m rows, b in CSR; into dense memory.
 template <class E>
 void dense_times_csr(const E* a, std::int64_t m, const NDArray& b, E* out, bool add) {
   const CsrRows<E> y(b);
+  const bool in_double = has_long_columns(y);
   parallel_for(m, rows_per_share(m * (y.stored + y.cols), m), [&](std::int64_t begin, std::int64_t end) {
+    List<double> sums(in_double ? y.cols : 0);
     for (std::int64_t i = begin; i < end; ++i) {
       E* to = out + i * y.cols;
-      if (!add) std::fill(to, to + y.cols, E(0));
-      for (std::int64_t k = 0; k < y.rows; ++k) {
-        const E s = a[i * y.rows + k];
-        y.each(k, [&](std::int64_t j, E v) { to[j] += s * v; });
+      if (!in_double) {
+        if (!add) std::fill(to, to + y.cols, E(0));
+        add_row_times_csr(a + i * y.rows, y, [&](std::int64_t j) -> E& { return to[j]; });
+        continue;
       }
+      for (std::int64_t j = 0; j < y.cols; ++j) sums[j] = add ? static_cast<double>(to[j]) : 0;
+      add_row_times_csr(a + i * y.rows, y, [&](std::int64_t j) -> double& { return sums[j]; });
+      for (std::int64_t j = 0; j < y.cols; ++j) to[j] = static_cast<E>(sums[j]);
     }
   });
 }
@@ -171,16 +213,21 @@ void dense_times_csr_to_csr(const E* a, std::int64_t m, const NDArray& b, const 
   const NDArray indices = out.indices();
   detail::List<std::int64_t> starts(m + 1);
   for (std::int64_t i = 0; i <= m; ++i) starts[i] = i * count;
+  const bool in_double = has_long_columns(y);
   write_indices(out.indptr(), starts.data(), m + 1);
   parallel_for(m, rows_per_share(m * (y.stored + y.rows), m), [&](std::int64_t begin, std::int64_t end) {
+    List<double> sums(in_double ? count : 0);
     for (std::int64_t i = begin; i < end; ++i) {
       write_indices(indices, kept.data(), count, i * count);
       E* const to = data + i * count;
-      std::fill(to, to + count, E(0));
-      for (std::int64_t k = 0; k < y.rows; ++k) {
-        const E s = a[i * y.rows + k];
-        y.each(k, [&](std::int64_t j, E v) { to[positions(j)] += s * v; });
+      if (!in_double) {
+        std::fill(to, to + count, E(0));
+        add_row_times_csr(a + i * y.rows, y, [&](std::int64_t j) -> E& { return to[positions(j)]; });
+        continue;
       }
+      for (double& sum : sums) sum = 0;
+      add_row_times_csr(a + i * y.rows, y, [&](std::int64_t j) -> double& { return sums[positions(j)]; });
+      for (std::int64_t j = 0; j < count; ++j) to[j] = static_cast<E>(sums[j]);
     }
   });
 }
@@ -193,9 +240,9 @@ void dense_times_csr_transposed(const E* a, std::int64_t m, const NDArray& b, E*
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t j = 0; j < y.rows; ++j) {
         E& to = out[i * y.rows + j];
-        E total = add ? to : E(0);
-        y.each(j, [&](std::int64_t k, E v) { total += a[i * y.cols + k] * v; });
-        to = total;
+        double total = add ? static_cast<double>(to) : 0;
+        y.each(j, [&](std::int64_t k, E v) { total += static_cast<double>(a[i * y.cols + k] * v); });
+        to = static_cast<E>(total);
       }
   });
 }

@@ -114,9 +114,9 @@ void product_with_csr_transposed(const NDArray& dy, const NDArray& b, const NDAr
                                  bool add) {
   const CsrRows<E> y(b);
   const auto row_times = [&](const E* row, Index j) {
-    E sum = 0;
-    y.each(j, [&](Index k, E w) { sum += row[k] * w; });
-    return sum;
+    double sum = 0;
+    y.each(j, [&](Index k, E w) { sum += static_cast<double>(row[k] * w); });
+    return static_cast<E>(sum);
   };
   const bool sparse = out.storage() == csr;
   const CsrRows<E> p(pattern);
@@ -154,21 +154,23 @@ void csr_rows_product(const NDArray& x, const NDArray& dy, const NDArray& patter
     return head.empty() ? (of_a.end - of_a.begin) * (of_p.end - of_p.begin) : products_of_row(a, head[0], i);
   });
   parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
-    List<E> sums(p.cols);  // of one row; zero where the row has none
+    List<double> sums(p.cols);  // of one row; zero where the row has none
     for (Index i = begins[first]; i < begins[last]; ++i) {
-      if (!head.empty()) a.each(i, [&](Index r, E v) { head[0].each(r, [&](Index j, E w) { sums[j] += v * w; }); });
+      if (!head.empty())
+        a.each(i, [&](Index r, E v) { head[0].each(r, [&](Index j, E w) { sums[j] += static_cast<double>(v * w); }); });
       if (sparse) {
         Index at = row_span(p.indptr, i, p.stored).begin;
         p.each(i, [&](Index j, E) {
-          E sum = sums[j];
-          if (rows != nullptr) a.each(i, [&](Index r, E v) { sum += v * rows[r * p.cols + j]; });
-          to[at++] = sum;
+          double sum = sums[j];
+          if (rows != nullptr) a.each(i, [&](Index r, E v) { sum += static_cast<double>(v * rows[r * p.cols + j]); });
+          to[at++] = static_cast<E>(sum);
         });
       } else {
         E* const here = to + i * p.cols;
-        for (Index j = 0; j < p.cols; ++j) here[j] = sums[j] + (add ? here[j] : E(0));
+        for (Index j = 0; j < p.cols; ++j)
+          here[j] = static_cast<E>(sums[j] + (add ? static_cast<double>(here[j]) : 0.0));
       }
-      if (!head.empty()) a.each(i, [&](Index r, E) { head[0].each(r, [&](Index j, E) { sums[j] = E(0); }); });
+      if (!head.empty()) a.each(i, [&](Index r, E) { head[0].each(r, [&](Index j, E) { sums[j] = 0; }); });
     }
   });
 }

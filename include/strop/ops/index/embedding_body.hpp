@@ -60,7 +60,10 @@ void add_stored_rows(const E* dy, Span<const std::int64_t> ids, const NDArray& w
   const Span<const std::int64_t> at = count == extent ? ids : Span<const std::int64_t>(place, ids.size());
   const SparseSizes sizes{.width = width, .values = at.size(), .columns = count, .counted = at.size()};
   E* const out = weight.pointer<E>();
-  switch (sparse_kernel(SparseWork::row_gradient, sizes)) {
+  SparseKernel kernel = sparse_kernel(SparseWork::row_gradient, sizes);
+  if (kernel == SparseKernel::by_block && one_has_many(at.size(), count, [&](std::int64_t k) { return at[k]; }))
+    kernel = SparseKernel::by_place;  // which adds up the rows of one place by themselves
+  switch (kernel) {
     case SparseKernel::by_block:
       return ByBlock<E>(PlacedRows<E>{{at.data(), at.size()}}, at.size(), count, width).add_up(dy, out, false);
     case SparseKernel::by_place:

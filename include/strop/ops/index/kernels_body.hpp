@@ -4,8 +4,9 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/core/prefetch.hpp>
-#include <strop/ops/csr_kernels.hpp>
+#include <strop/ops/csr_transposed.hpp>
 #include <strop/ops/index/kernels.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/pieces.hpp>
 #include <strop/ops/shape/move.hpp>
 #include <strop/tensor/cast.hpp>
@@ -15,6 +16,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -96,24 +98,139 @@ inline void take_blocks(const NDArray& a, Span<const std::int64_t> at, const NDA
   });
 }
 
+/// The places that many more than their share of positions name: what is added there is added up apart. There are up to
+/// 255 of them, and none where a place has no more than others.
+class CrowdedPlaces {
+ public:
+  CrowdedPlaces(Span<const std::int64_t> at, std::int64_t extent) {
+    const auto place_of = [&](std::int64_t k) { return at[k]; };
+    if (!one_has_many(at.size(), extent, place_of)) return;
+    List<std::int64_t> met;
+    const std::int64_t samples = each_sample(at.size(), place_of, [&](std::int64_t place) { met.push_back(place); });
+    std::sort(met.begin(), met.end());
+    const std::int64_t share = 4 + 2 * samples / std::min<std::int64_t>(extent, 1024);
+    std::uint8_t numbers[std::size_t{1} << slot_bits] = {};
+    const auto number_of = [&](std::int64_t place) -> std::uint8_t& {
+      return numbers[(static_cast<std::uint64_t>(place) * 0x9E3779B97F4A7C15u) >> (64 - slot_bits)];
+    };
+    for (Index k = 0, next; k < met.size() && places_.size() < 256; k = next) {
+      for (next = k; next < met.size() && met[next] == met[k];) ++next;
+      if (next - k <= share || number_of(met[k]) != 0) continue;  // of two with one slot the first
+      number_of(met[k]) = static_cast<std::uint8_t>(places_.size());
+      places_.push_back(met[k]);
+    }
+    if (places_.size() == 1) return;
+    number_.reserve(at.size());
+    for (Index k = 0; k < at.size(); ++k) {  // nobody can guess which it is: no branch
+      const std::uint8_t number = number_of(at[k]);
+      number_.data()[k] = places_[number] == at[k] ? number : std::uint8_t{0};
+    }
+  }
+  bool empty() const { return places_.size() == 1; }
+  /// How many numbers there are: 0 is that of all other places.
+  Index count() const { return places_.size(); }
+  std::int64_t place(Index number) const { return places_[number]; }
+  /// Of the place that position k names.
+  Index operator()(std::int64_t k) const { return number_.data()[k]; }
+
+ private:
+  static constexpr int slot_bits = 12;
+  List<std::int64_t> places_ = {-1};
+  List<std::uint8_t> number_;  // memory alone
+};
+
+/// Sums of the rows of crowded places, of the columns of a piece, in stretches that are added up in pairs.
+template <class E, class Piece>
+class CrowdedSums {
+ public:
+  CrowdedSums(const CrowdedPlaces& crowded, std::int64_t count)
+      : count_(crowded.count()),
+        levels_(pair_levels_of(count / chain_of_products + 1) + 1),
+        left_(count_, chain_of_products),
+        pairs_(count_),
+        rows_(count_ * columns) {
+    waiting_.reserve(levels_ * count_ * columns);
+    left_[0] = std::numeric_limits<std::int64_t>::max();
+  }
+  E* row(Index number) { return rows_.data() + number * columns; }
+  /// Behind each addition to a row.
+  void added(Index number) {
+    if (--left_[number] != 0) [[likely]]
+      return;
+    left_[number] = chain_of_products;
+    Piece sum(row(number));
+    pairs_[number].push([&](int level) { sum.add(Piece(waiting(number, level))); },
+                        [&](int level) { sum.store(waiting(number, level)); });
+    Piece().store(row(number));
+  }
+  Piece sum(Index number) {
+    Piece sum(row(number));
+    pairs_[number].finish([&](int level) { sum.add(Piece(waiting(number, level))); });
+    return sum;
+  }
+
+ private:
+  static constexpr std::int64_t columns = Piece::columns;
+  E* waiting(Index number, int level) { return waiting_.data() + (number * levels_ + level) * columns; }
+  Index count_, levels_;
+  List<std::int64_t> left_;  // how many additions end a stretch
+  List<Pairs> pairs_;
+  List<E> rows_, waiting_;  // of the latter memory alone
+};
+
 /// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of
 /// the additions, and with it the result, does not depend on their number.
 template <class E>
 void add_blocks(const E* dy, Span<const std::int64_t> at, E* da, std::int64_t outer, std::int64_t extent,
                 std::int64_t inner) {
-  std::fill_n(da, outer * extent * inner, E(0));
   const auto count = at.size();
-  if (count == 0 || inner == 0 || outer == 0) return;
+  if (count == 0 || inner == 0 || outer == 0) return void(std::fill_n(da, outer * extent * inner, E(0)));
+  const CrowdedPlaces crowded(at, extent);
+  // Stretches of positions where places have many, which are added up in pairs.
+  const std::int64_t most = chain_of_sums * extent, stretches = (count + most - 1) / most;
   const auto add = [&](std::int64_t o, std::int64_t first, std::int64_t last) {
-    each_piece<E>(last - first, [&]<class Piece>(std::int64_t c) {
-      const E* from = dy + o * count * inner + first + c;
-      E* const to = da + o * extent * inner + first + c;
-      for (std::int64_t i = 0; i < count; ++i, from += inner) {
-        Piece sum(to + at[i] * inner);
-        sum.add(Piece(from));
-        sum.store(to + at[i] * inner);
-      }
-    });
+    const std::int64_t width = last - first;
+    List<E> waiting(pair_levels_of(stretches) * extent * width);
+    const auto sums_at = [&](std::int64_t level) {
+      return level == 0 ? da + o * extent * inner + first : waiting.data() + (level - 1) * extent * width;
+    };
+    const auto row_of = [&](std::int64_t level) { return level == 0 ? inner : width; };
+    in_pairs(
+        stretches,
+        [&](std::int64_t s, std::int64_t level) {
+          const std::int64_t begin = s * most, end = std::min(count, begin + most), row = row_of(level);
+          E* const sums = sums_at(level);
+          if (row == width)
+            std::fill_n(sums, extent * width, E(0));
+          else
+            for (std::int64_t j = 0; j < extent; ++j) std::fill_n(sums + j * row, width, E(0));
+          each_piece<E>(width, [&]<class Piece>(std::int64_t c) {
+            const E* from = dy + (o * count + begin) * inner + first + c;
+            const auto add_row = [&](E* to) __attribute__((always_inline)) {
+              Piece sum(to);
+              sum.add(Piece(from));
+              sum.store(to);
+            };
+            if (crowded.empty()) {
+              for (std::int64_t i = begin; i < end; ++i, from += inner) add_row(sums + at[i] * row + c);
+              return;
+            }
+            CrowdedSums<E, Piece> apart(crowded, end - begin);
+            for (std::int64_t i = begin; i < end; ++i, from += inner) {
+              const Index number = crowded(i);
+              E *const own = apart.row(number), *const plain = sums + at[i] * row + c;
+              add_row(number != 0 ? own : plain);
+              apart.added(number);
+            }
+            for (Index number = 1; number < crowded.count(); ++number)
+              apart.sum(number).store(sums + crowded.place(number) * row + c);
+          });
+        },
+        [&](std::int64_t level) {
+          E* to = sums_at(level);
+          const E* from = sums_at(level + 1);
+          for (std::int64_t j = 0; j < extent; ++j, to += row_of(level), from += width) add_numbers(to, from, width);
+        });
   };
   if (outer > 1) {
     parallel_for(outer, std::max<std::int64_t>(1, 32768 / (count * inner)), [&](std::int64_t begin, std::int64_t end) {
