@@ -95,23 +95,25 @@ template <class Piece, bool Every, bool Ahead, class E, class I, class Row>
   return sum[0];
 }
 
-/// The same of rows of more values than a stretch of sums has.
+/// How many rows a stretch of sums has.
 template <class Piece>
 inline constexpr std::int64_t stretch_of_rows = chain_of_products * (Piece::registers >= 8   ? 1
                                                                      : Piece::registers >= 4 ? 2
                                                                                              : 4);
-template <class Piece, bool Every, bool Ahead, class E, class I, class Row>
-[[gnu::noinline]] Piece sum_of_many_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
-                                         std::int64_t last, Row row) {
+/// The same sum of more rows than that, to or added to memory.
+template <class Piece, class E, class I, class Row>
+[[gnu::noinline]] void put_sum_of_many_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end, Row row,
+                                            E* to, bool add) {
   E waiting[static_cast<std::size_t>(pair_levels * Piece::columns)];
   Pairs pairs;
   for (std::int64_t k = begin;;) {
     const std::int64_t stop = std::min(end, k + stretch_of_rows<Piece>);
-    Piece sum = sum_of_rows<Piece, Every, Ahead>(a, k, stop, last, row);
+    Piece sum = sum_of_rows<Piece, false, false>(a, k, stop, end - 1, row);
     const auto merge = [&](int level) { sum.add(Piece(waiting + level * Piece::columns)); };
     if (k = stop; k == end) {
       pairs.finish(merge);
-      return sum;
+      if (add) sum.add(Piece(to));
+      return sum.store(to);
     }
     pairs.push(merge, [&](int level) { sum.store(waiting + level * Piece::columns); });
   }
@@ -139,22 +141,17 @@ template <class Piece, class E, class I>
     const E* const row = b(j);
     return row == nullptr ? row : row + c;
   };
-  const auto sum_of_long_row = [&](std::int64_t first, std::int64_t stop) {
-    return sum_of_many_rows<Piece, false, false>(a, first, stop, last, row_or_null);
-  };
-  const auto put = [&](Piece sum, std::int64_t i) __attribute__((always_inline)) {
-    E* const to = out + i * stride + c;
-    if (add) sum.add(Piece(to));
-    sum.store(to);
-  };
   const auto each_row = [&]<bool Every, bool Ahead>(auto row) __attribute__((always_inline)) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t first = a.indptr[i], stop = a.indptr[i + 1];
+      E* const to = out + i * stride + c;
       if (stop - first > stretch_of_rows<Piece>) [[unlikely]] {
-        put(sum_of_long_row(first, stop), i);
+        put_sum_of_many_rows<Piece>(a, first, stop, row_or_null, to, add);
         continue;
       }
-      put(sum_of_rows<Piece, Every, Ahead>(a, first, stop, last, row), i);
+      Piece sum = sum_of_rows<Piece, Every, Ahead>(a, first, stop, last, row);
+      if (add) sum.add(Piece(to));
+      sum.store(to);
     }
   };
   const E* const all = b.all();  // a dense matrix has every row: one less thing to ask for each

@@ -376,17 +376,25 @@ void sums_of_parts(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, boo
     }
   const NDArray memory({parts, size}, dtype_of<S>);
   S* const sums = memory.template pointer<S>();
+  // The table of a stretch stays in the cache; those of up to 32 stretches are added to one, and these in pairs.
+  const std::int64_t groups = (stretches + chain_of_sums - 1) / chain_of_sums;
   parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
-    const NDArray more({pair_levels_of(stretches), size}, dtype_of<S>);
-    S* const waiting = more.template pointer<S>();
+    const NDArray more({(stretches > 1 ? 1 : 0) + pair_levels_of(groups), size}, dtype_of<S>);
+    S* const table = more.template pointer<S>();
     for (std::int64_t p = begin; p < end; ++p) {
-      const auto at = [&](std::int64_t level) { return level == 0 ? sums + p * size : waiting + (level - 1) * size; };
+      const auto at = [&](std::int64_t level) { return level == 0 ? sums + p * size : table + level * size; };
       const std::int64_t first = part_begin(a, p, parts), rows = part_begin(a, p + 1, parts) - first;
       in_pairs(
-          stretches,
-          [&](std::int64_t s, std::int64_t level) {
+          groups,
+          [&](std::int64_t group, std::int64_t level) {
             std::fill(at(level), at(level) + size, S(0));
-            scatter_rows(a, first + rows * s / stretches, first + rows * (s + 1) / stretches, b, at(level));
+            const std::int64_t last = std::min(stretches, (group + 1) * chain_of_sums);
+            for (std::int64_t s = group * chain_of_sums; s < last; ++s) {
+              S* const to = stretches > 1 ? table : at(level);
+              if (stretches > 1) std::fill(table, table + size, S(0));
+              scatter_rows(a, first + rows * s / stretches, first + rows * (s + 1) / stretches, b, to);
+              if (stretches > 1) add_numbers(at(level), table, size);
+            }
           },
           [&](std::int64_t level) { add_numbers(at(level), at(level + 1), size); });
     }

@@ -125,10 +125,8 @@ inline void LayerNorm::grad(Cpu&, Head<"output", View<const E>> dy, In<"data", V
   const detail::AxisSplit s = split(x.shape());
   const std::int64_t n = s.length;
   const std::int64_t rows = s.outer * s.inner;
-  detail::List<double> offs(n == 0 ? 0 : rows);  // the mean of x − mean, of a mean that is rounded
-  const auto normalized = [&](E value, std::int64_t row) {
-    return (static_cast<double>(value - centre[row]) - offs[row]) / static_cast<double>(deviation[row]);
-  };
+  // Of each row the mean of x − mean, of a mean that is rounded, and 1 / deviation.
+  detail::List<double> offs(n == 0 ? 0 : rows), inverses = offs;
   parallel_for(offs.size(), std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, n)),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t row = begin; row < end; ++row) {
@@ -139,6 +137,7 @@ inline void LayerNorm::grad(Cpu&, Head<"output", View<const E>> dy, In<"data", V
                    else
                      for (std::int64_t i = 0; i < n; ++i) off += static_cast<double>(from[i * s.inner] - centre[row]);
                    offs[row] = off / static_cast<double>(n);
+                   inverses[row] = 1 / static_cast<double>(deviation[row]);
                  }
                });
   if (dgamma || dbeta) {
@@ -147,8 +146,9 @@ inline void LayerNorm::grad(Cpu&, Head<"output", View<const E>> dy, In<"data", V
       for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < s.inner; ++j) {
           const std::int64_t at = (o * n + i) * s.inner + j, row = o * s.inner + j;
-          by_beta[i] += static_cast<double>(dy[at]);
-          by_gamma[i] += static_cast<double>(dy[at]) * normalized(x[at], row);
+          const double g = static_cast<double>(dy[at]);
+          by_beta[i] += g;
+          by_gamma[i] += g * ((static_cast<double>(x[at] - centre[row]) - offs[row]) * inverses[row]);
         }
     for (std::int64_t i = 0; i < n; ++i) {
       if (dgamma) dgamma[i] = static_cast<E>(by_gamma[i]);
@@ -157,7 +157,7 @@ inline void LayerNorm::grad(Cpu&, Head<"output", View<const E>> dy, In<"data", V
   }
   if (!dx) return;
   detail::each_row<2, E>(s, {dy.data(), x.data()}, dx.data(), [&](const E* const(&in)[2], E* out, std::int64_t row) {
-    const double inverse = 1 / static_cast<double>(deviation[row]);
+    const double inverse = inverses[row];
     double plain = 0, product = 0;
     for (std::int64_t i = 0; i < n; ++i) {
       const double g = static_cast<double>(in[0][i] * gain[i]);

@@ -89,6 +89,15 @@ void reduce_rows(const E* x, E* y, const ReducePass& p) {
   if (p.outer != 1) {
     const std::int64_t rows = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, length));
     return parallel_for(p.outer, rows, [&](std::int64_t begin, std::int64_t end) {
+      if (p.inner == 1 && length < 16) {  // so short that a call would take as long
+        for (std::int64_t o = begin; o < end; ++o) {
+          E total = Step::template neutral<E>();
+          for (const E *i = x + o * length, *const last = i + length; i != last; ++i)
+            total = Step::template join<E>(total, contribution<Step, Mapped>(*i));
+          y[o] = total;
+        }
+        return;
+      }
       for (std::int64_t o = begin; o < end; ++o)
         reduce(x + o * length, length, y + o * p.inner, std::bool_constant<Mapped>{});
     });

@@ -7,6 +7,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
 #include <strop/ops/pairwise.hpp>
+#include <strop/ops/pieces.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 
 #include <algorithm>
@@ -40,11 +41,13 @@ template <class E>
 
 template <class E>
 [[gnu::always_inline]] inline E sum_of_lanes(number::Vec<E> v) {
-  using R = number::Rep<number::Vec<E>>;
-  E part[R::lanes], total = 0;
-  R::store(part, v);
-  for (E e : part) total += e;
-  return total;
+  constexpr int lanes = number::Rep<number::Vec<E>>::lanes;
+  if constexpr (lanes == 1) {
+    return v;
+  } else {
+    const auto two = folded<2, lanes>(v);
+    return two[0] + two[1];
+  }
 }
 
 /// One row: y = softmax(scale · x), or its logarithm. x and y may be the same.
@@ -63,7 +66,7 @@ void softmax_row(const E* x, E* y, std::int64_t n, E scale, bool logarithm) {
   R::store(part, most);
   const E top = *std::max_element(part, part + R::lanes);
   double sum = 0;
-  constexpr std::int64_t stretch = chain_of_sums * R::lanes;
+  constexpr std::int64_t stretch = chain_of_products * R::lanes;
   for (std::int64_t at = 0; at < n; at += stretch) {
     V sums{};
     each_register(x + at, std::min(stretch, n - at), least, [&](V v, std::int64_t i, int count) {

@@ -16,6 +16,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -108,34 +109,34 @@ class CrowdedPlaces {
     const std::int64_t samples = each_sample(at.size(), place_of, [&](std::int64_t place) { met.push_back(place); });
     std::sort(met.begin(), met.end());
     const std::int64_t share = 4 + 2 * samples / std::min<std::int64_t>(extent, 1024);
-    std::uint8_t numbers[slots] = {};
-    for (Index k = 0, next; k < met.size() && places_.size() < 255; k = next) {
+    std::uint8_t numbers[std::size_t{1} << slot_bits] = {};
+    const auto number_of = [&](std::int64_t place) -> std::uint8_t& {
+      return numbers[(static_cast<std::uint64_t>(place) * 0x9E3779B97F4A7C15u) >> (64 - slot_bits)];
+    };
+    for (Index k = 0, next; k < met.size() && places_.size() < 256; k = next) {
       for (next = k; next < met.size() && met[next] == met[k];) ++next;
-      if (next - k <= share) continue;
+      if (next - k <= share || number_of(met[k]) != 0) continue;  // of two with one slot the first
+      number_of(met[k]) = static_cast<std::uint8_t>(places_.size());
       places_.push_back(met[k]);
-      Index slot = slot_of(met[k]);
-      while (numbers[slot] != 0) slot = (slot + 1) % slots;
-      numbers[slot] = static_cast<std::uint8_t>(places_.size());
     }
-    if (places_.empty()) return;
-    number_ = List<std::uint8_t>(at.size());
-    for (Index k = 0; k < at.size(); ++k) {
-      Index slot = slot_of(at[k]);
-      while (numbers[slot] != 0 && places_[numbers[slot] - 1] != at[k]) slot = (slot + 1) % slots;
-      number_[k] = numbers[slot];
+    if (places_.size() == 1) return;
+    number_.reserve(at.size());
+    for (Index k = 0; k < at.size(); ++k) {  // nobody can guess which it is: no branch
+      const std::uint8_t number = number_of(at[k]);
+      number_.data()[k] = places_[number] == at[k] ? number : std::uint8_t{0};
     }
   }
-  /// Of a place their number from 1 on, and which of them position k names, 0 for none.
-  const List<std::int64_t>& places() const { return places_; }
-  Index operator()(std::int64_t k) const { return number_[k]; }
+  bool empty() const { return places_.size() == 1; }
+  /// How many numbers there are: 0 is that of all other places.
+  Index count() const { return places_.size(); }
+  std::int64_t place(Index number) const { return places_[number]; }
+  /// Of the place that position k names.
+  Index operator()(std::int64_t k) const { return number_.data()[k]; }
 
  private:
-  static constexpr Index slots = 1024;
-  static Index slot_of(std::int64_t place) {
-    return static_cast<Index>((static_cast<std::uint64_t>(place) * 0x9E3779B97F4A7C15u) >> 54);
-  }
-  List<std::int64_t> places_;
-  List<std::uint8_t> number_;
+  static constexpr int slot_bits = 12;
+  List<std::int64_t> places_ = {-1};
+  List<std::uint8_t> number_;  // memory alone
 };
 
 /// Sums of the rows of crowded places, of the columns of a piece, in stretches that are added up in pairs.
@@ -143,35 +144,38 @@ template <class E, class Piece>
 class CrowdedSums {
  public:
   CrowdedSums(const CrowdedPlaces& crowded, std::int64_t count)
-      : count_(crowded.places().size() + 1),
+      : count_(crowded.count()),
         levels_(pair_levels_of(count / chain_of_products + 1) + 1),
         left_(count_, chain_of_products),
         pairs_(count_),
-        rows_((levels_ + 1) * count_ * columns) {}
-  E* row(Index number) { return rows_.data() + number * (levels_ + 1) * columns; }
+        rows_(count_ * columns) {
+    waiting_.reserve(levels_ * count_ * columns);
+    left_[0] = std::numeric_limits<std::int64_t>::max();
+  }
+  E* row(Index number) { return rows_.data() + number * columns; }
   /// Behind each addition to a row.
   void added(Index number) {
-    if (--left_[number] != 0) return;
+    if (--left_[number] != 0) [[likely]]
+      return;
     left_[number] = chain_of_products;
-    E* const at = row(number);
-    Piece sum(at);
-    pairs_[number].push([&](int level) { sum.add(Piece(at + (level + 1) * columns)); },
-                        [&](int level) { sum.store(at + (level + 1) * columns); });
-    Piece().store(at);
+    Piece sum(row(number));
+    pairs_[number].push([&](int level) { sum.add(Piece(waiting(number, level))); },
+                        [&](int level) { sum.store(waiting(number, level)); });
+    Piece().store(row(number));
   }
   Piece sum(Index number) {
-    E* const at = row(number);
-    Piece sum(at);
-    pairs_[number].finish([&](int level) { sum.add(Piece(at + (level + 1) * columns)); });
+    Piece sum(row(number));
+    pairs_[number].finish([&](int level) { sum.add(Piece(waiting(number, level))); });
     return sum;
   }
 
  private:
   static constexpr std::int64_t columns = Piece::columns;
+  E* waiting(Index number, int level) { return waiting_.data() + (number * levels_ + level) * columns; }
   Index count_, levels_;
   List<std::int64_t> left_;  // how many additions end a stretch
   List<Pairs> pairs_;
-  List<E> rows_;
+  List<E> rows_, waiting_;  // of the latter memory alone
 };
 
 /// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of
@@ -207,18 +211,19 @@ void add_blocks(const E* dy, Span<const std::int64_t> at, E* da, std::int64_t ou
               sum.add(Piece(from));
               sum.store(to);
             };
-            if (crowded.places().empty()) {
+            if (crowded.empty()) {
               for (std::int64_t i = begin; i < end; ++i, from += inner) add_row(sums + at[i] * row + c);
               return;
             }
             CrowdedSums<E, Piece> apart(crowded, end - begin);
             for (std::int64_t i = begin; i < end; ++i, from += inner) {
               const Index number = crowded(i);
-              add_row(number != 0 ? apart.row(number) : sums + at[i] * row + c);
-              if (number != 0) apart.added(number);
+              E *const own = apart.row(number), *const plain = sums + at[i] * row + c;
+              add_row(number != 0 ? own : plain);
+              apart.added(number);
             }
-            for (Index k = 0; k < crowded.places().size(); ++k)
-              apart.sum(k + 1).store(sums + crowded.places()[k] * row + c);
+            for (Index number = 1; number < crowded.count(); ++number)
+              apart.sum(number).store(sums + crowded.place(number) * row + c);
           });
         },
         [&](std::int64_t level) {

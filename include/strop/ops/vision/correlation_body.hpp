@@ -2,7 +2,9 @@
 /// \file
 /// Bodies of the operators of ops/vision/correlation.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/vision/correlation.hpp>
 
 #include <algorithm>
