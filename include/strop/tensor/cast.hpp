@@ -70,8 +70,6 @@ NDArray with_wide_indices(const NDArray& a);
 void allocate_stored_as(const NDArray& a, std::int64_t count, Dtype index);
 /// Writes a list of indices, converted to the type that they are stored in.
 void write_indices(const NDArray& to, const std::int64_t* from, std::int64_t count, std::int64_t at = 0);
-/// A copy of a list, made by all threads where it is long.
-NDArray copied_by_all(const NDArray& list);
 /// Gives `to`, of the same sparse storage and as many rows, whose own width may differ where whole rows are stored, the
 /// indices of `from`, in their width, and room for its values.
 void copy_structure(const NDArray& from, const NDArray& to);

@@ -201,6 +201,17 @@ class NDArray {
 
 using Array = NDArray;
 
+namespace detail {
+// Declared where everybody sees it: files that stand on each other, cast.hpp and structure.hpp, need them.
+/// A copy of a list, made by all threads where it is long (tensor/cast.hpp).
+NDArray copied_by_all(const NDArray& list);
+/// Says that what stands in a sparse array's lists was just made of lists that had been looked at
+/// (tensor/structure.hpp).
+void trust_structure(const NDArray& a);
+/// The same of one list, a copy of the other: what is known of that is known of it.
+void trust_copy(const NDArray& copy, const NDArray& of);
+}  // namespace detail
+
 }  // namespace strop::inline v0
 
 #include <strop/tensor/element_access.hpp>

@@ -43,11 +43,6 @@ void check_structure(const NDArray& a);
 /// there are; unless `full` at lengths and ends alone.
 void check_parts(const NDArray& a, bool full);
 
-/// Says that what stands in the lists was just made of lists that had been looked at.
-void trust_structure(const NDArray& a);
-/// The same of one list, a copy of the other: what is known of that is known of it.
-void trust_copy(const NDArray& copy, const NDArray& of);
-
 /// Says that an operator of the program may have written the lists of a sparse array.
 void structure_written(const NDArray& a);
 
