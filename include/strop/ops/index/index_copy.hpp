@@ -86,8 +86,8 @@ struct IndexCopy {
 };
 
 /// Shape: that of `data`, but for the first extent, which follows from the values: symbols and traced functions refuse
-/// it, recorded calls do not. All types, of `index` as well. The gradient of `data` is the head gradient at the rows that
-/// were taken and zero at the others; `index` has none. Error: an index of another length, an axis but 0.
+/// it, recorded calls do not. All types, of `index` as well. The gradient of `data` is the head gradient at the rows
+/// that were taken and zero at the others; `index` has none. Error: an index of another length, an axis but 0.
 ///
 /// Example: `boolean_mask(array({{1, 2}, {3, 4}, {5, 6}}), array({1, 0, 1}))` is [[1, 2], [5, 6]].
 struct BooleanMask {
