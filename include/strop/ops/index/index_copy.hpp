@@ -85,11 +85,9 @@ struct IndexCopy {
   auto gradient(const auto& dy, const auto& old, const auto& at, const auto& rows) const;
 };
 
-/// _contrib_boolean_mask: the rows of `data` where `index`, a vector with an element for each, is not 0.
-///
-/// How many there are follows from the values, so that it is called on arrays, recorded or not, and refused by symbols
-/// and traced functions. All types, of `index` as well. The gradient of `data` is the head gradient at the rows that
-/// were taken and zero at the others; `index` has none. Error: an index of another length, an axis but 0.
+/// Shape: that of `data`, but for the first extent, which follows from the values: symbols and traced functions refuse
+/// it, recorded calls do not. All types, of `index` as well. The gradient of `data` is the head gradient at the rows
+/// that were taken and zero at the others; `index` has none. Error: an index of another length, an axis but 0.
 ///
 /// Example: `boolean_mask(array({{1, 2}, {3, 4}, {5, 6}}), array({1, 0, 1}))` is [[1, 2], [5, 6]].
 struct BooleanMask {
@@ -98,7 +96,7 @@ struct BooleanMask {
   static constexpr std::string_view inputs[] = {"data", "index"};
   static constexpr const char* doc =
       "The rows of data where index, a vector with an element for each, is not 0. How many there are follows from the "
-      "values: it is called on arrays, and no symbol.";
+      "values, so that it is called on arrays and makes no symbol.";
   static constexpr Note notes[] = {{"axis", "the axis of data, which is the first"}};
   static constexpr Range range[] = {{"axis", 0, 0}};
 
