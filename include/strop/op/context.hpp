@@ -65,7 +65,7 @@ class Context {
   random::Stream random() {
     if (!drawn_ && !may_draw_)
       fail("ctx.random(): a call that waits its turn draws only what the operator has announced; state resources");
-    if (!drawn_) drawn_ = random::next(device_);
+    if (!drawn_) drawn_ = random::detail::take_stream(device_);
     if (streams_ == 1 << 16) fail("ctx.random(): a call has at most 65536 streams");
     random::Stream stream = *drawn_;
     stream.offset = static_cast<std::uint64_t>(streams_++) << 48;  // each longer than any array

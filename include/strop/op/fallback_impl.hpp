@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/environment.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/core/log.hpp>
 #include <strop/core/printable.hpp>
 #include <strop/op/fallback.hpp>
@@ -14,7 +15,7 @@
 namespace strop::inline v0 {
 namespace detail {
 struct FallbackLog {
-  std::mutex mutex;
+  ForkMutex mutex;
   Fallback mode;
   std::vector<FallbackRecord> records;
   FallbackLog() {
