@@ -70,7 +70,7 @@ void* text_at(const ParamTable&, void* params, std::size_t field) {
 
 /// The table of these keys, which stays: what is taken down looks at it last.
 const CustomTable& table_of(const std::vector<std::string>& keys) {
-  static std::mutex changing;
+  static detail::ForkMutex changing;
   static auto* const all = new std::map<std::vector<std::string>, std::unique_ptr<CustomTable>>;
   const std::lock_guard lock(changing);
   std::unique_ptr<CustomTable>& table = (*all)[keys];

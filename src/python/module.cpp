@@ -8,6 +8,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <strop/autograd/backward.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/data/libsvm_iter.hpp>
 #include <strop/engine/trace.hpp>
 #include <strop/memory/random.hpp>
@@ -130,6 +131,19 @@ nb::object moved(nb::handle object, unsigned kept, F&& f) {
   return nb::steal(wrap(f(array_of(object.ptr())), facts_of(object.ptr()) & kept));
 }
 
+/// The array that f(arrays…) makes, which copies what it needs besides: as on_elements, and Ctrl-C is heard also while
+/// a long one computes.
+template <class F, class... Arrays>
+NDArray made_of_elements(F f, const Arrays&... arrays) {
+  std::int64_t elements = 0;
+  for (const NDArray* const a : {&arrays...}) elements += *a ? a->size() : 0;
+  if (elements < 1 << 20 || !hears_signals()) return on_elements(f, arrays...);
+  (wait_for(arrays), ...);
+  const auto made = std::make_shared<NDArray>();
+  run_apart([made, f, arrays...] { *made = f(arrays...); });
+  return *made;
+}
+
 nb::object to_capsule(const NDArray& a, bool versioned, bool writes) {
   if (writes && a.body().buffer) a.body().buffer->written();
   PyObject* made = nullptr;
@@ -204,8 +218,7 @@ void add_memory(nb::module_& module) {
   });
   module.def("copy", [](nb::handle object) {
     return moved(object, ~0U, [](const NDArray& a) {
-      const Unlocked others(a.busy() || is_long(a.size()));
-      return a.copy();
+      return made_of_elements([](const NDArray& x) { return x.copy(); }, a);
     });
   });
   module.def("reshape", [](nb::handle object, const Shape& shape) {
@@ -220,27 +233,29 @@ void add_memory(nb::module_& module) {
                                   : nb::object(nb::int_(a.item<std::int64_t>()));
   });
   module.def("to_storage", [](const NDArray& a, int storage) {
-    return on_elements([&](const NDArray& x) { return detail::cast_storage(x, static_cast<Storage>(storage)); }, a);
+    return made_of_elements([=](const NDArray& x) { return detail::cast_storage(x, static_cast<Storage>(storage)); },
+                            a);
   });
   module.def("to_device", [](nb::handle object, nb::object ctx) {
     return moved(object, ~0U, [&](const NDArray& a) {
       const Device device = device_of(ctx.ptr());
       if (a.device() == device) return a;
-      return on_elements([&](const NDArray& x) { return detail::on_device(x, device); }, a);
+      return made_of_elements([=](const NDArray& x) { return detail::on_device(x, device); }, a);
     });
   });
   module.def("same", [](const NDArray& a, const NDArray& b) { return a.is(b); });
   using Array = const NDArray&;
   module.def("csr_matrix", [](Array data, Array indices, Array indptr, const Shape& shape) {
-    return on_elements([&](Array d, Array i, Array p) { return csr_matrix(d, i, p, shape); }, data, indices, indptr);
+    return made_of_elements([=](Array d, Array i, Array p) { return csr_matrix(d, i, p, shape); }, data, indices,
+                            indptr);
   });
   module.def("csr_over", &detail::csr_over);  // of parts that sparse_array.py and check_format look at
   module.def("csr_from_coordinates", [](Array data, Array row, Array col, const Shape& shape) {
-    return on_elements([&](Array d, Array r, Array c) { return csr_matrix(d, {.row = r, .col = c}, shape); }, data, row,
-                       col);
+    return made_of_elements([=](Array d, Array r, Array c) { return csr_matrix(d, {.row = r, .col = c}, shape); }, data,
+                            row, col);
   });
   module.def("row_sparse_array", [](Array data, Array indices, const Shape& shape) {
-    return on_elements([&](Array d, Array i) { return row_sparse_array(d, i, shape); }, data, indices);
+    return made_of_elements([=](Array d, Array i) { return row_sparse_array(d, i, shape); }, data, indices);
   });
   module.def("part", [](const NDArray& a, int which) {
     return which == 0 ? a.data() : which == 1 ? a.indices() : a.indptr();
@@ -248,12 +263,22 @@ void add_memory(nb::module_& module) {
   module.def("check_format",
              [](const NDArray& a, bool full) { on_elements([&](Array x) { return x.check_format(full), true; }, a); });
   module.def("save", [](const Path& path, const NamedArrays& arrays) {
+    std::int64_t elements = 0;
+    for (const auto& one : arrays) elements += one.second ? one.second.size() : 0;
+    if (elements >= 1 << 22 && hears_signals()) return run_apart([=] { save(path.text, arrays); });
     const Unlocked others(true);
     save(path.text, arrays);
   });
   module.def("load", [](const Path& path) {
-    const Unlocked others(true);
-    return load(path.text);
+    const auto loaded = std::make_shared<NamedArrays>();
+    const auto work = [=] { *loaded = load(path.text); };
+    if (hears_signals()) {
+      run_apart(work);
+    } else {
+      const Unlocked others(true);
+      work();
+    }
+    return *loaded;
   });
 }
 
@@ -281,6 +306,16 @@ class PythonFunction : public Function {
   Kept object_;
 };
 
+/// Runs a backward pass, which owns what it uses.
+template <class F>
+void differentiate(F pass) {
+  if (any_abandoned) end_abandoned();
+  const bool apart = recorded_work.take() && hears_signals();
+  if (apart) return run_apart(pass);
+  const Unlocked others(true);
+  pass();
+}
+
 void add_gradients(nb::module_& module) {
   (void)Op<detail::GradAdd, OnUse>::entry();  // an operator of the original, which joins when it is used
   module.def("attach_grad", [](const NDArray& a, int request, int storage) {
@@ -291,8 +326,11 @@ void add_gradients(nb::module_& module) {
     if (gradient && (gradient.shape() != a.shape() || gradient.dtype() != a.dtype()))
       refuse(Kind::value, "mark_variables: a gradient of shape ", gradient.shape(), " and ", name_of(gradient.dtype()),
              " for an array of shape ", a.shape(), " and ", name_of(a.dtype()));
-    a.attach_grad(static_cast<GradRequest>(request));
-    if (request != 0) static_cast<detail::Leaf*>(a.body().leaf.get())->gradient = gradient;
+    auto* const leaf = new detail::Leaf;
+    const detail::Ref<detail::Lineage> owner(leaf);
+    leaf->request = static_cast<GradRequest>(request);
+    if (request != 0) leaf->gradient = gradient;
+    detail::hang_leaf(a, owner);
   });
   module.def("version", [](const NDArray& a) { return detail::version_of(a); });  // which each write changes
   module.def("is_tracked", [](const NDArray& a) { return detail::is_tracked(a); });
@@ -307,24 +345,19 @@ void add_gradients(nb::module_& module) {
   module.def("detach",
              [](nb::handle object) { return moved(object, ~0U, [](const NDArray& a) { return a.detach(); }); });
   module.def("backward", [](const std::vector<NDArray>& heads, const std::vector<NDArray>& gradients, bool retain) {
-    {
-      const Unlocked others(true);
-      backward(heads, gradients, retain);
-    }
+    differentiate([=] { backward(heads, gradients, retain); });
     tell_fallbacks();
   });
   module.def("grad", [](const NDArray& head, const std::vector<NDArray>& variables,
                         const std::vector<NDArray>& gradients, bool create, bool retain) {
-    std::vector<NDArray> made;
-    {
-      const Unlocked others(true);
-      made = grad(head, variables, {gradients, create, retain});
-    }
+    const auto found = std::make_shared<std::vector<NDArray>>();
+    differentiate([=] { *found = grad(head, variables, {gradients, create, retain}); });
     tell_fallbacks();
-    return made;
+    return *found;
   });
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Kept::end));
   module.def("apply_function", [](nb::object object, const std::vector<NDArray>& in) {
+    recorded_work.stays = true;  // what somebody wrote in Python runs on the thread that asks for it
     return detail::apply_function(detail::Ref<Function>(new PythonFunction(std::move(object))), in);
   });
 }
@@ -358,9 +391,9 @@ class Rows {
   struct Use {
     explicit Use(Rows& rows) : others(true), mine(rows.using_) {}
     Unlocked others;
-    std::lock_guard<std::mutex> mine;
+    std::lock_guard<detail::ForkMutex> mine;
   };
-  std::mutex using_;
+  detail::ForkMutex using_;
   LibSVMIter rows_;
 };
 
@@ -466,4 +499,5 @@ NB_MODULE(_strop, module) {
   add_scopes(module);
   add_exchange(module);
   add_libraries(module);
+  add_threads();
 }

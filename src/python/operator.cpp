@@ -488,7 +488,12 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
   } else if (inputs.empty()) {
     if (const Device device = device_said(entry, op); device != cpu()) make_results(entry, op, device, results.span());
   }
-  {
+  if (any_abandoned) [[unlikely]]
+    end_abandoned();
+  if (detail::call_mode.recorder != nullptr) recorded_work.elements += elements;
+  if ((waits || is_long(elements)) && takes_long(entry, op, in.span(), results.span())) {
+    dispatch_apart(entry, op, in.span(), results.span(), requests.span());
+  } else {
     const Unlocked others(waits || is_long(elements));
     detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
   }

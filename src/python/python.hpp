@@ -9,6 +9,8 @@
 
 #include <cxxabi.h>
 #include <array>
+#include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -142,6 +144,26 @@ class Locked {
 void wait_for(const NDArray& array);
 /// The same for everything that was asked for.
 void wait_for_all();
+/// Whether this thread is the one that Ctrl-C has to be heard on, and what it does may be done on another one.
+bool hears_signals() noexcept;
+/// Runs what takes long on a thread of its own, in this one's mode, while other threads of Python run. `work` owns what
+/// it uses, as Ctrl-C ends the wait for it: then it goes on, and nobody looks at what it makes. For a thread that hears
+/// signals.
+void run_apart(std::function<void()> work);
+/// A call that Ctrl-C ended still computes: what comes next waits for it, as Ctrl-C permits.
+inline constinit std::atomic<bool> any_abandoned{false};
+void end_abandoned();
+/// About what this thread has recorded since its last backward pass: a pass over many elements takes long.
+struct RecordedWork {
+  std::int64_t elements = 0;
+  bool stays = false;  // it calls Python
+  /// Whether a pass is long enough for a thread of its own.
+  bool take() {
+    const bool moves = !std::exchange(stays, false);
+    return std::exchange(elements, 0) >= 1 << 20 && moves;
+  }
+};
+inline thread_local RecordedWork recorded_work;
 /// Says that a call on this array was handed to the engine.
 void note_order(const NDArray& array);
 /// Gives an object back from any thread, also one that Python does not know.
@@ -233,6 +255,8 @@ void add_custom(nb::module_& module);
 void add_scopes(nb::module_& module);
 void add_exchange(nb::module_& module);
 void add_libraries(nb::module_& module);
+/// Has waits hear signals, and forks wait without the lock of Python.
+void add_threads();
 
 /// The operators behind + and its like, of two arrays and of an array and a number.
 enum class Binary : std::uint8_t {

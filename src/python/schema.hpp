@@ -210,13 +210,19 @@ inline bool is_name(PyObject* known, PyObject* key) {
 
 inline Schema& schema_of(const Entry& entry) {
   static std::map<const Entry*, std::unique_ptr<Schema>> known;
-  static std::mutex mutex;
+  static detail::ForkMutex mutex;
   const std::lock_guard lock(mutex);
   std::unique_ptr<Schema>& made = known[&entry];
   if (!made) made = std::make_unique<Schema>(entry);
   return *made;
 }
 
+/// Whether a call takes so long that it should not keep Ctrl-C from being heard, because it is computed at the call. It
+/// waits before for what is on its way to its arrays.
+bool takes_long(const Entry& entry, const void* op, detail::Inputs in, detail::Span<const NDArray> out);
+/// Runs the call by run_apart().
+void dispatch_apart(const Entry& entry, const void* op, detail::Inputs in, detail::Span<NDArray> out,
+                    detail::Span<const Request> requests);
 /// Runs the operator on arrays; `out` is one array, a list of them, or null.
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out);
 /// All that the entry says of the operator, for signatures, documents and stubs.

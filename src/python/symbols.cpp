@@ -191,6 +191,26 @@ void set_monitor(Executor& run, const nb::object& function, bool inputs) {
     run.set_monitor(Callback{function}, inputs);
 }
 
+/// Whether a run takes so long that it should not keep Ctrl-C from being heard, and calls nothing of Python.
+bool takes_long(const Executor& run) {
+  double elements = 0;
+  for (const auto& one : run.args())
+    if (one.second) elements += static_cast<double>(one.second.size());
+  for (const NDArray& a : run.outputs()) elements += static_cast<double>(a.size());
+  if (elements < 1 << 18) return false;
+  for (const auto& output : run.symbol().get_internals().outputs())
+    if (output.node->entry != nullptr && output.node->entry->name == "Custom") return false;
+  return true;
+}
+/// Runs a graph, on a thread of its own where that is asked for and Ctrl-C has to be heard.
+template <class F>
+void run_graph(bool apart, F run) {
+  if (any_abandoned) end_abandoned();
+  if (apart && hears_signals()) return run_apart(std::move(run));
+  const Unlocked others(true);
+  run();
+}
+
 void wait_for_each(const NamedArrays& named) {
   for (const auto& one : named)
     if (one.second) wait_for(one.second);
@@ -318,21 +338,18 @@ void add_symbols(nb::module_& module) {
 
   nb::class_<Executor>(module, "Executor", nb::dynamic_attr(), "A symbolic graph with its arrays.")
       .def("_forward",
-           [](Executor& run, bool train, const NamedArrays& inputs) {
-             {
-               const Unlocked others(true);
+           [](const Executor& run, bool train, const NamedArrays& inputs, bool apart) {
+             run_graph(apart, [run = Executor(run), train, inputs]() mutable {
                inputs.empty() ? run.forward(train) : run.forward(train, inputs);
-             }
+             });
              tell_fallbacks();
            })
       .def("_backward",
-           [](Executor& run, const std::vector<NDArray>& heads) {
-             {
-               const Unlocked others(true);
-               run.backward(heads);
-             }
+           [](const Executor& run, const std::vector<NDArray>& heads, bool apart) {
+             run_graph(apart, [run = Executor(run), heads]() mutable { run.backward(heads); });
              tell_fallbacks();
            })
+      .def_prop_ro("_takes_long", &takes_long)
       .def("_reshape",
            [](const Executor& run, const NamedShapes& shapes) {
              const Unlocked others(true);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Threads of Python: waits that Ctrl-C ends, objects that are given back from any thread, threads that Python ends.
+/// Threads of Python: waits that Ctrl-C ends, objects that are given back from any thread, threads that Python ends,
+/// forks.
 #include "stable.hpp"
 
+#include <strop/core/fork.hpp>
 #include <strop/core/ref.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/engine/sync.hpp>
+#include <strop/memory/random.hpp>
+#include <strop/op/wait_apart.hpp>
 #include <strop/tensor/variable.hpp>
 
 #include <unistd.h>
@@ -14,6 +18,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -43,20 +48,19 @@ Orders& latest() {
   return *orders;
 }
 
-/// A wait for an array, or for everything, on a thread of its own: that of Python can then see to signals.
+/// A wait, or a call that takes long, on a thread of its own: that of Python can then see to signals.
 struct Wait {
-  NDArray array;  // without one: for everything
+  std::function<void()> work;  // which owns what it uses
   std::mutex mutex;
   std::condition_variable ended;
   bool over = false;
   std::exception_ptr failure = nullptr;
 
-  explicit Wait(NDArray a) : array(std::move(a)) {}
-  void run() { array ? array.wait() : Engine::global().wait_all(); }
-  void run_apart() noexcept {
+  explicit Wait(std::function<void()> w) : work(std::move(w)) {}
+  void run() noexcept {
     std::exception_ptr found;
     try {
-      run();
+      work();
     } catch (...) {
       found = std::current_exception();
     }
@@ -71,12 +75,16 @@ struct Wait {
   }
 };
 
-/// Waits until `wait` is over, throws what it threw, and what a handler of a signal raises.
-void attend(const std::shared_ptr<Wait>& wait) {
-  while (!wait->is_over_after(patience)) {
+/// Waits until `wait` is over, and throws what a handler of a signal raises.
+void hear(Wait& wait) {
+  while (!wait.is_over_after(patience)) {
     const Locked python;
     if (PyErr_CheckSignals() != 0) nb::raise_python_error();
   }
+}
+/// The same, and throws what it threw.
+void attend(const std::shared_ptr<Wait>& wait) {
+  hear(*wait);
   if (wait->failure) std::rethrow_exception(wait->failure);
 }
 
@@ -86,12 +94,18 @@ std::shared_ptr<Wait>& unattended() {
   return *wait;
 }
 
-std::shared_ptr<Wait> begin(NDArray array) {
-  auto wait = std::make_shared<Wait>(std::move(array));
+/// A call that a signal ended, and which still computes. What it reads and writes is not touched before it is over.
+std::shared_ptr<Wait>& abandoned() {
+  static auto* const wait = new std::shared_ptr<Wait>;
+  return *wait;
+}
+
+std::shared_ptr<Wait> begin(std::function<void()> work) {
+  auto wait = std::make_shared<Wait>(std::move(work));
   try {
-    std::thread([wait] { wait->run_apart(); }).detach();
+    std::thread([wait] { wait->run(); }).detach();
   } catch (const std::system_error&) {  // no thread is left: signals have to wait as well
-    wait->run_apart();
+    wait->run();
   }
   return wait;
 }
@@ -121,15 +135,60 @@ void note_order(const NDArray& array) {
   if (detail::Pending* const order = array.pending()) latest()[at++ % latest().size()] = Order(order);
 }
 
+bool hears_signals() noexcept {
+  // What a thread gathers, notes and is in the middle of is its own, and would not be found on another one.
+  return detail::Gathering::current == nullptr && random::Replay::current == nullptr &&
+         random::Noting::current == nullptr && detail::call_mode.tracer == nullptr &&
+         detail::call_mode.operation == nullptr && is_main_thread();
+}
+
+void run_apart(std::function<void()> work) {
+  const Unlocked others(true);
+  const std::shared_ptr<Wait> wait = begin([work = std::move(work), mode = detail::call_mode] {
+    const detail::CallModeScope as_there(mode);
+    work();
+  });
+  try {
+    attend(wait);
+  } catch (const nb::python_error&) {
+    if (!wait->is_over_after({})) {
+      abandoned() = wait;
+      any_abandoned = true;
+    }
+    throw;
+  }
+}
+
+void end_abandoned() {
+  if (!is_main_thread()) return;
+  const Unlocked others(true);
+  hear(*abandoned());
+  abandoned() = nullptr;
+  any_abandoned = false;
+}
+
 void wait_for(const NDArray& array) {
+  if (any_abandoned) end_abandoned();
   if (!array.busy() && array.device().kind == DeviceKind::cpu) return;
   const Order order(array.pending());
   const Unlocked others(true);
-  if (is_main_thread() && takes_long([&] { return is_pending(order); })) attend(begin(array));
+  if (is_main_thread() && takes_long([&] { return is_pending(order); })) attend(begin([array] { array.wait(); }));
   array.wait();
 }
 
+/// Inside of calls as well.
+void make_calls_hear() {
+  detail::wait_apart.store([](const Order& order, void (*wait)(detail::Pending&)) {
+    const Unlocked others(has_lock());
+    if (hears_signals() && takes_long([&] { return is_pending(order); }))
+      attend(begin([order, wait] { wait(*order); }));
+    else
+      wait(*order);
+  });
+}
+
 void wait_for_all() {
+  if (any_abandoned) end_abandoned();
   if (!is_main_thread()) {
     const Unlocked others(true);
     return Engine::global().wait_all();
@@ -141,7 +200,7 @@ void wait_for_all() {
       const Unlocked others(true);
       const auto pending = [&] { return std::ranges::any_of(orders, is_pending); };
       if (!before && !takes_long(pending)) return Engine::global().wait_all();
-      if (!before) wait = begin({});
+      if (!before) wait = begin([] { Engine::global().wait_all(); });
       attend(wait);
       if (!before) return;
     } catch (const nb::python_error&) {
@@ -169,7 +228,7 @@ void release_later(PyObject* object) noexcept {
 
 namespace {
 
-std::mutex keeping;
+detail::ForkMutex keeping;
 /// Never destroyed: what keeps objects may outlive it.
 std::set<Kept*>& keepers() {
   static auto* const all = new std::set<Kept*>;
@@ -207,6 +266,22 @@ void Kept::end() {
       if (one->object_ != nullptr) objects.push_back(std::exchange(one->object_, nullptr));
   }
   for (PyObject* const one : objects) Py_DECREF(one);
+}
+
+/// What is pending may need the lock of Python, also where a fork or another thread waits for it inside a call.
+void add_threads() {
+  make_calls_hear();
+  detail::run_unlocked.store([](void (*f)(void*), void* context) {
+    const Unlocked others(Py_IsInitialized() != 0 && has_lock());
+    f(context);
+  });
+  // Inside fork() Python holds locks of its own, without which no thread can come to it for the first time.
+  const nb::object before = nb::cpp_function([] { detail::settle_for_fork(); });
+  const nb::object in_child = nb::cpp_function([] {
+    unattended() = abandoned() = nullptr;  // the threads that are at it are not there
+    any_abandoned = false;
+  });
+  nb::module_::import_("os").attr("register_at_fork")(nb::arg("before") = before, nb::arg("after_in_child") = in_child);
 }
 
 }  // namespace strop::python

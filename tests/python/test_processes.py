@@ -195,3 +195,74 @@ def test_a_failing_import_says_why(tmp_path):
     (tmp_path / "numpy.py").write_text("raise ImportError('no such thing here')")
     done = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import strop"], capture_output=True, text=True, timeout=60)
     assert done.returncode != 0 and "strop needs NumPy: no such thing here" in done.stderr
+
+
+LONG_CALLS = {
+    "csr times csr": ("m = scipy.sparse.random(20000, 20000, 0.01, 'csr', 'float32', 1); a = nd.sparse.csr_matrix(m, shape=m.shape)", "nd.sparse.dot(a, a)"),
+    "sort": ("x = nd.random.uniform(shape=(1 << 25,)); x.wait_to_read()", "nd.sort(nd.sort(x) + x).asnumpy()"),
+    "sort at the call": ("x = nd.from_numpy(np.random.rand(1 << 24).astype('float32'))", "[nd.sort(x, axis=0) for _ in range(4)]"),
+    "memory ahead": ("x = nd.random.uniform(shape=(1 << 26,)); x.wait_to_read()", "[nd.sort(x) for _ in range(3)]"),
+    "dense to csr": ("x = nd.random.uniform(shape=(1 << 14, 1 << 13)); x.wait_to_read()", "[x.tostype('csr').tostype('default') for _ in range(20)]"),
+    "products, naive": ("a = nd.ones((3000, 3000)); mx._strop.set_asynchronous(False, 0)", "[nd.dot(a, a) for _ in range(8)]"),
+    "executor": ("x = mx.sym.var('x'); net = mx.sym.sum(mx.sym.Dropout(mx.sym.dot(x, x)))\nbound = net.simple_bind(mx.cpu(), x=(3000, 3000))\nmx._strop.set_asynchronous(False, 0)",
+                 "[bound.forward(is_train=True) and bound.backward(nd.ones((1,))) for _ in range(4)]"),
+    "backward": ("a = nd.ones((3000, 3000)); a.attach_grad()\nwith autograd.record():\n    y = nd.dot(nd.dot(a, a), nd.dot(a, a)).sum()\ny.wait_to_read(); mx._strop.set_asynchronous(False, 0)", "y.backward()"),
+}
+
+
+@pytest.mark.parametrize("what", LONG_CALLS)
+def test_ctrl_c_is_heard_while_a_call_computes(what):
+    before, call = LONG_CALLS[what]
+    if "scipy" in before:
+        pytest.importorskip("scipy")
+    done = run("""
+        import os, signal, threading, time
+        import numpy as np
+        try:
+            import scipy.sparse
+        except ImportError:
+            pass
+        import strop as mx
+        from strop import autograd, nd
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+""" + textwrap.indent(before, " " * 8) + f"""
+        sent = []
+
+        def interrupt():
+            time.sleep(0.15)
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt, daemon=True).start()
+        try:
+            {call}
+            time.sleep(5)  # it was done before
+        except KeyboardInterrupt:
+            print("in time" if time.monotonic() - sent[0] < 1.5 else "late")
+        os._exit(0)""", timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "in time\n", "")
+
+
+def test_what_comes_after_ctrl_c_waits_for_the_call():
+    done = run("""
+        import os, signal, threading, time
+        import numpy as np
+        from strop import nd
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        kept = np.random.rand(1 << 22).astype("float32")
+        x = nd.from_numpy(kept)
+        heard = 0
+        for _ in range(200):
+            threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            try:
+                while True:
+                    y = nd.sort(x, axis=0)
+            except KeyboardInterrupt:
+                heard += 1
+            if heard == 3:
+                break
+        x[:] = 1
+        print(heard, float((x[:5] * 2).sum().asscalar()), (kept == 1).all())""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3 10.0 True\n", "")

@@ -4,6 +4,8 @@
 #pragma once
 #include <strop/autograd/backward.hpp>
 #include <strop/autograd/gradient_arrays_impl.hpp>
+#include <strop/autograd/leaf_impl.hpp>
+#include <strop/autograd/pass_claims_impl.hpp>
 #include <strop/autograd/sparse_nodes_impl.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
@@ -19,10 +21,9 @@ namespace detail {
 class BackwardPass {
  public:
   BackwardPass(bool retain, bool create_graph, AddArrays add)
-      : retain_(retain), create_graph_(create_graph), add_(add) {
-    static std::atomic<std::uint64_t> passes{0};
-    pass_ = ++passes;
-  }
+      : retain_(retain), create_graph_(create_graph), add_(add) {}
+  BackwardPass(const BackwardPass&) = delete;
+  BackwardPass& operator=(const BackwardPass&) = delete;
 
   void collect(Span<const NDArray> variables) {
     collecting_ = true;
@@ -38,6 +39,7 @@ class BackwardPass {
   void run(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
     check_untraced("backward", "gradients go to arrays outside; call it on what the function returns");
     const ModeScope mode(create_graph_ ? &tape : nullptr, call_mode.training);
+    const PassClaims::Turn turn(claims_);
     try {
       walk(heads, head_gradients);
     } catch (...) {
@@ -49,11 +51,13 @@ class BackwardPass {
 
  private:
   void walk(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
-    for (const NDArray& head : heads) {
+    for (const NDArray& head : heads)
       if (!head || !(head.body().leaf || head.body().lineage))
         fail("backward: the array of shape ", head ? to_text(head.shape()) : std::string("()"),
              " was not computed while recording from an array with attach_grad()");
-      if (head.body().lineage && !head.body().leaf) visit_node(static_cast<TapeNode*>(head.body().lineage.get()));
+    while (!visit_all(heads)) {
+      order_.clear();
+      claims_.wait_for_others();
     }
     for (Index i = 0; i < heads.size(); ++i) {
       const NDArray& head = heads[i];
@@ -81,16 +85,35 @@ class BackwardPass {
     return gradient != nullptr && gradient->is_map();
   }
 
+  /// False where another thread's pass is at work on something of it: what was claimed is given back then.
+  bool visit_all(Span<const NDArray> heads) {
+    mark_ = next_pass();
+    for (const NDArray& head : heads) {
+      Body& body = head.body();
+      const bool mine = body.leaf ? claim_leaf(*body.leaf) : visit_node(static_cast<TapeNode*>(body.lineage.get()));
+      if (!mine) return false;
+    }
+    return true;
+  }
+  bool claim_leaf(Lineage& lineage) {
+    auto& leaf = static_cast<Leaf&>(lineage);
+    return collecting_ || leaf.request == GradRequest::null || claims_.take(leaf.owner);
+  }
+
   /// Post-order: a node stands behind everything that it was computed from.
-  void visit_node(TapeNode* root) {
+  bool visit_node(TapeNode* root) {
     struct Frame {
       TapeNode* node;
       Index next;
     };
-    if (root->mark == pass_) return;
     List<Frame, 8> stack;
-    root->mark = pass_;
-    stack.push_back({root, 0});
+    const auto enter = [&](TapeNode* node) {
+      if (!claims_.take(node->owner)) return false;
+      if (node->mark != mark_) stack.push_back({node, 0});
+      node->mark = mark_;
+      return true;
+    };
+    if (!enter(root)) return false;
     while (!stack.empty()) {
       Frame& top = stack.back();
       if (top.next == 0 && top.node->freed)
@@ -99,17 +122,15 @@ class BackwardPass {
       if (top.next == 0 && create_graph_ && top.node->function) top.node->function->open_step(*top.node);
       if (top.next < top.node->inputs.size()) {
         TapeInput& in = top.node->inputs[top.next++];
-        if (!in.source || in.leaf) continue;
-        auto* node = static_cast<TapeNode*>(in.source.get());
-        if (node->mark == pass_) continue;
-        node->mark = pass_;
-        stack.push_back({node, 0});
+        if (in.source && !(in.leaf ? claim_leaf(*in.source) : enter(static_cast<TapeNode*>(in.source.get()))))
+          return false;
       } else {
         top.node->on_pattern = stays_on_pattern(*top.node);
         order_.push_back(top.node);
         stack.pop_back();
       }
     }
+    return true;
   }
 
   /// Whether the array was made by an operator whose gradient is zero, which reads no head gradient.
@@ -550,7 +571,9 @@ class BackwardPass {
   }
   bool retain_, create_graph_, collecting_ = false;
   AddArrays add_;
-  std::uint64_t pass_ = 0;
+  const std::uint64_t pass_ = next_pass();
+  std::uint64_t mark_ = 0;  // of the nodes that were met on this walk
+  PassClaims claims_;
   List<TapeNode*, 8> order_;
   List<Leaf*> leaves_;
   std::vector<NDArray> collected_;
@@ -568,23 +591,6 @@ STROP_IMPL std::vector<NDArray> collect_gradients(const NDArray& head, std::span
 }
 
 }  // namespace detail
-
-STROP_IMPL void NDArray::attach_grad(GradRequest request, Storage storage) const {
-  if (!*this) fail("attach_grad: a handle without an array");
-  auto* leaf = new detail::Leaf;
-  body_->leaf = detail::Ref<detail::Lineage>(leaf);
-  body_->lineage = nullptr;
-  leaf->request = request;
-  if (request == GradRequest::null) return;
-  leaf->gradient = storage == dense ? zeros(shape(), dtype(), device()) : NDArray(shape(), dtype(), device(), storage);
-}
-
-STROP_IMPL void NDArray::attach_grad(GradRequest request) const { attach_grad(request, *this ? storage() : dense); }
-
-STROP_IMPL NDArray NDArray::grad() const {
-  if (!*this || !body_->leaf) return {};
-  return static_cast<detail::Leaf*>(body_->leaf.get())->gradient;
-}
 
 STROP_IMPL void backward(std::span<const NDArray> heads, std::span<const NDArray> head_gradients, bool retain_graph) {
   detail::BackwardPass(retain_graph, false, nullptr).run(heads, head_gradients);

@@ -6,6 +6,7 @@
 #include <strop/core/list.hpp>
 #include <strop/op/registry.hpp>
 
+#include <atomic>
 #include <span>
 #include <string>
 
@@ -13,12 +14,18 @@ namespace strop::inline v0 {
 
 namespace detail {
 
+/// What a backward pass works with, and others meanwhile do not: the number of the pass, or 0.
+using PassOwner = std::atomic<std::uint64_t>;
+
 /// An array that asked for its gradient.
 struct Leaf : Lineage, memory::Recycled<Leaf> {
   NDArray gradient;
   GradRequest request = GradRequest::write;
   std::uint64_t pass = 0;  // the backward pass that wrote the gradient last
+  PassOwner owner{0};
 };
+/// Hangs a leaf on the array, in the place of what hangs there. From any number of threads: the last one stays.
+void hang_leaf(const NDArray& array, const Ref<Lineage>& leaf);
 
 /// An input of a recorded call: where it came from, what it was.
 struct TapeInput {
@@ -44,8 +51,9 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   List<TapeInput, 3> inputs;
   List<TapeOutput, 1> outputs;
   std::uint64_t mark = 0;
+  PassOwner owner{0};
   TapeNode* next_down = nullptr;  // while a history is taken down
-  bool freed = false;
+  std::atomic<bool> freed{false};
   bool on_pattern = false;  // during a backward pass: gradients of its results are wanted where they store something
   bool training = false;    // as the call was made, so is its gradient
   const void* op() const { return params ? params->get() : nullptr; }
@@ -58,7 +66,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   /// Long histories go step by step, not by recursion, and without memory: there may be none left.
   void take_down() noexcept;
   void release() {
-    freed = true;
+    freed.store(true, std::memory_order_relaxed);
     state = nullptr;
     if (function) function->forget();
     for (TapeInput& in : inputs) in.array = NDArray();
@@ -68,7 +76,9 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
 
 /// Whether there is something to go back to from it. What a backward has freed is a constant for what is recorded
 /// later, as in the original.
-inline bool has_history(const Body& a) { return a.lineage && !static_cast<const TapeNode*>(a.lineage.get())->freed; }
+inline bool has_history(const Body& a) {
+  return a.lineage && !static_cast<const TapeNode*>(a.lineage.get())->freed.load(std::memory_order_relaxed);
+}
 inline bool is_tracked(const NDArray& a) { return a.body().leaf || has_history(a.body()); }
 
 inline bool any_tracked(Inputs in) {

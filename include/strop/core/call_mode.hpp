@@ -35,6 +35,8 @@ struct CallMode {
   const Recorder* recorded = nullptr;
 };
 inline constinit thread_local CallMode call_mode{};
+/// This thread is inside a parallel loop.
+inline constinit thread_local bool inside_loop = false;
 
 /// What the calls of this thread are recorded by, traced or not.
 inline const Recorder* recording() { return call_mode.tracer == nullptr ? call_mode.recorder : call_mode.recorded; }

@@ -32,7 +32,8 @@ struct LibSVMParams {
 ///
 /// An epoch ends after the batch that holds the last row. With round_batch that batch is filled with the first rows,
 /// `pad` of them, and the next epoch begins behind those, as the original's does. reset() in the middle of an epoch
-/// begins it anew. Errors name file, line and byte (see load_libsvm); they are thrown where the batch is asked for.
+/// begins it anew. Errors name file, line and byte (see load_libsvm); they are thrown where the batch is asked for. One
+/// thread at a time uses it.
 ///
 /// Example: `for (auto& batch : LibSVMIter("a.libsvm", {.data_shape = {1000}, .batch_size = 32})) use(batch.data[0]);`
 class LibSVMIter {

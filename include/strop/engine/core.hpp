@@ -107,9 +107,23 @@ class Core {
   static constexpr unsigned counts = 8;
 
   void count_pushed() { count_[thread_index() % counts].pushed.fetch_add(1, std::memory_order_seq_cst); }
+  /// Counts a push; false, and nothing is counted, where a fork holds it back: then wait_for_fork() comes first. Either
+  /// the fork sees the push, or the push sees the fork.
+  bool may_push() {
+    count_pushed();
+    if (forking.load(std::memory_order_seq_cst) == 0 || passes_forks() || own_sections > 0) [[likely]]
+      return true;
+    count_completed();
+    tell_waiters();
+    return false;
+  }
   void count_completed() { count_[thread_index() % counts].completed.fetch_add(1, std::memory_order_seq_cst); }
   bool quiet() const;
   void quiesce();
+  /// Runs something of what is ready, where there is something.
+  void help();
+  /// In the child of a fork, where nobody else waits.
+  void forget_threads() noexcept;
   void sleep_at_gate(std::uint32_t seen);
   void tell_waiters();
   void check_waitable(const Var* var) const;

@@ -2,13 +2,12 @@
 /// \file
 /// How parallel loops are run: the threads that help, and the host's own pool.
 #pragma once
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/core/sanitizer.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/engine/sync.hpp>
@@ -88,14 +87,12 @@ class InsideScope {
 class Crew {
  public:
   /// Never destroyed: loops of other static objects' destructors find it closed and run on their caller.
-  static Crew& get() {
-    static Crew* const crew = new Crew;
-    return *crew;
-  }
+  static Crew& get();
 
   /// Publishes the loop to as many helpers as are wanted, of whom it wakes at most `wakes`; false where it had better
   /// run on its caller alone.
   bool open(Loop& loop, int helpers, int wakes) {
+    join_forks(forks_);
     Hold hold(lock_);
     if (closed_) return false;
     if (wakes >= helpers || (started_ - sleeping_ < helpers && is_one_of_many())) wakes = helpers;
@@ -146,7 +143,6 @@ class Crew {
   bool start_one() {
     if (!hooked_) {
       hooked_ = true;
-      pthread_atfork([] { get().lock_.lock(); }, [] { get().lock_.unlock(); }, [] { get().after_fork(); });
       static Closer closer;
     }
     if (started_ >= Loop::max_shares - 1) return false;
@@ -226,13 +222,18 @@ class Crew {
     for (int i = 0; i < threads; ++i) threads_[i].is_this() ? threads_[i].detach() : threads_[i].join();
   }
 
-  void after_fork() {  // only the forking thread lives on in the child
-    started_ = sleeping_ = 0;
-    first_ = nullptr;
-    wake_.reset();
-    busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
-    lock_.unlock();
+  static void before_fork() noexcept { get().lock_.lock(); }
+  static void after_fork(bool child) noexcept {
+    Crew& crew = get();
+    if (child) {  // only the forking thread lives on
+      crew.started_ = crew.sleeping_ = 0;
+      crew.first_ = nullptr;
+      crew.wake_.reset();
+      busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
+    }
+    crew.lock_.unlock();
   }
+  static inline constinit ForkPart forks_{ForkPlace::crew, before_fork, after_fork};
 
   /// How long a helper waits for the next loop before it sleeps, in nanoseconds.
   static constexpr std::int64_t patience = 20'000;
@@ -247,6 +248,8 @@ class Crew {
   Semaphore wake_;
   Thread threads_[Loop::max_shares];
 };
+inline constinit Crew all_helpers;
+STROP_IMPL Crew& Crew::get() { return all_helpers; }
 
 /// A loop on the host's pool: its threads see a body that does not throw.
 STROP_IMPL void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {

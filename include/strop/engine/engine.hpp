@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/push_macros.def>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <strop/core/device.hpp>
 #include <strop/core/error.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/engine/bulk.hpp>
 #include <strop/engine/context.hpp>
 #include <strop/engine/core.hpp>
@@ -31,9 +33,11 @@ namespace strop::inline v0 {
 /// Runs functions in an order that respects what they read and write.
 ///
 /// Two operations of which one writes a variable that the other one reads or writes run in the order in which they were
-/// pushed; all others may run at the same time. Pushing is safe from any number of threads, also from operations. An
-/// operation that throws fails: the failure goes to every variable that it writes, and on through every operation that
-/// reads or updates one of those, which is then not run. A variable that is overwritten (in `.writes` alone) is healed.
+/// pushed; all others may run at the same time. All members but the destructor may be called from any number of
+/// threads, also from operations; a variable or a step is a handle, which threads copy and do not share while one
+/// assigns it. An operation that throws fails: the failure goes to every variable that it writes, and on through every
+/// operation that reads or updates one of those, which is then not run. A variable that is overwritten (in `.writes`
+/// alone) is healed.
 class Engine {
  public:
   using Kind = EngineKind;
@@ -61,11 +65,9 @@ class Engine {
   /// The engine that arrays use. When the process ends it finishes its work, and says what failed and nobody has seen;
   /// what is pushed later runs at the call.
   static Engine& global() {
-    static Engine* const engine = new Engine;
-    static const struct Closer {
-      ~Closer() { engine->core_->close(); }
-    } closer;
-    return *engine;
+    if (Engine* const made = global_.load(std::memory_order_acquire)) [[likely]]
+      return *made;
+    return make_global();
   }
 
   Kind kind() const { return core_->kind(); }
@@ -214,6 +216,17 @@ class Engine {
       strop::fail("wait: the variable ", var == nullptr ? "is empty" : "belongs to another engine");
     return core_->wait(var, all);
   }
+
+  static Engine& make_global() {
+    const detail::ForkSection made_whole;  // no fork finds it half made
+    static Engine* const engine = new Engine;
+    static const struct Closer {
+      ~Closer() { engine->core_->close(); }
+    } closer;
+    global_.store(engine, std::memory_order_release);
+    return *engine;
+  }
+  static inline constinit std::atomic<Engine*> global_{nullptr};
 
   detail::Core* core_;
 };

@@ -21,7 +21,7 @@ namespace strop::inline v0::detail {
 // --- submitting -----------------------------------------------------------------------------------------------------
 
 STROP_IMPL void Core::submit(Operation* operation) {
-  count_pushed();
+  while (!may_push()) wait_for_fork();
   Link* const links = operation->links();
   const std::size_t n = operation->uses;
   lock_uses(links, n);
@@ -37,15 +37,17 @@ STROP_IMPL void Core::submit(Operation* operation) {
 }
 
 STROP_IMPL bool Core::try_enter(Link* links, std::size_t uses) {
-  lock_uses(links, uses);
-  bool free = true;
-  for (std::size_t i = 0; i < uses; ++i) free = free && links[i].var->free_for(links[i].mode);
-  if (free) {
-    count_pushed();
-    for (std::size_t i = 0; i < uses; ++i) links[i].var->append(&links[i]);
+  for (;;) {
+    lock_uses(links, uses);
+    bool free = true;
+    for (std::size_t i = 0; i < uses; ++i) free = free && links[i].var->free_for(links[i].mode);
+    const bool pushes = free && may_push();
+    if (pushes)
+      for (std::size_t i = 0; i < uses; ++i) links[i].var->append(&links[i]);
+    for (std::size_t i = 0; i < uses; ++i) links[i].var->lock.unlock();
+    if (pushes || !free) return free;
+    wait_for_fork();
   }
-  for (std::size_t i = 0; i < uses; ++i) links[i].var->lock.unlock();
-  return free;
 }
 
 STROP_IMPL void Core::leave(Link* links, std::size_t uses, FailureState* failure) {
@@ -104,6 +106,7 @@ STROP_IMPL void Core::execute_chain(Core& core, Operation* operation) {
 }
 
 STROP_IMPL void Core::execute(Operation* operation, ReadyList& ready) {
+  const ForkPass pass;  // also what lets go of the function may push
   if (operation->table->whole != nullptr) {
     operation->table->whole(*operation, ready);
     return;
@@ -342,6 +345,7 @@ STROP_IMPL void Core::done(Operation* operation, std::exception_ptr error) noexc
 
 /// The second half of done. Takes over the caller's share of the failure.
 STROP_IMPL void Core::complete(Operation* operation, FailureState* failure) noexcept {
+  const ForkPass pass;
   if (operation->traced) [[unlikely]]
     trace_end(operation->record, failure, true);
   // the name may go with the function: nothing asks for it after this

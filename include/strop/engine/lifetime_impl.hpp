@@ -2,10 +2,9 @@
 /// \file
 /// How engines begin and end, and what a fork does to them.
 #pragma once
-#include <pthread.h>
-
 #include <atomic>
 #include <strop/core/config.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/engine/blocks.hpp>
 #include <strop/engine/bulk.hpp>
 #include <strop/engine/core.hpp>
@@ -15,7 +14,6 @@
 #include <strop/engine/sync.hpp>
 #include <strop/engine/threads.hpp>
 #include <strop/engine/wait_impl.hpp>
-#include <utility>
 
 namespace strop::inline v0::detail {
 
@@ -23,39 +21,55 @@ namespace strop::inline v0::detail {
 struct AllCores {
   SpinLock lock;
   Core* newest = nullptr;
-  bool hooked = false;
   std::atomic<unsigned> made{0};
 
   void add(Core* core);
   void remove(Core* core);
+  /// An engine where something is pending that this thread is not in the middle of, or null. Under the lock.
+  Core* busy() const;
+  void help();
   void before_fork();
   void after_fork(bool child);
 };
 inline constinit AllCores all_cores;
 
+/// Pending operations run in the parent alone: a fork waits for them.
+inline constinit ForkPart engines_in_forks{ForkPlace::engine, []() noexcept { all_cores.before_fork(); },
+                                           [](bool child) noexcept { all_cores.after_fork(child); },
+                                           []() noexcept {
+                                             Gathering::flush_current();
+                                             Hold hold(all_cores.lock);
+                                             return all_cores.busy() == nullptr;
+                                           },
+                                           []() noexcept { all_cores.help(); }};
+
 STROP_IMPL void AllCores::add(Core* core) {
+  join_forks(engines_in_forks);
   Hold hold(lock);
   core->older_ = newest;
   if (newest != nullptr) newest->newer_ = core;
   newest = core;
-  if (std::exchange(hooked, true)) return;
-  pthread_atfork([] { all_cores.before_fork(); }, [] { all_cores.after_fork(false); },
-                 [] { all_cores.after_fork(true); });
 }
 
-/// Pending operations run in the parent alone: the fork waits for them. Nobody else may push meanwhile.
-STROP_IMPL void AllCores::before_fork() {
+STROP_IMPL Core* AllCores::busy() const {
+  Core* at = newest;
+  while (at != nullptr && (at->quiet() || Core::inside_operation_of(at))) at = at->older_;
+  return at;
+}
+
+STROP_IMPL void AllCores::help() {
   Gathering::flush_current();
-  for (;;) {
-    lock.lock();
-    Core* busy = newest;
-    while (busy != nullptr && (busy->quiet() || Core::inside_operation_of(busy))) busy = busy->older_;
-    if (busy == nullptr) break;
-    busy->visitors_.fetch_add(1, std::memory_order_seq_cst);
-    lock.unlock();
-    busy->quiesce();
-    busy->visitors_.fetch_sub(1, std::memory_order_seq_cst);
-  }
+  lock.lock();
+  Core* const core = busy();
+  if (core != nullptr) core->visitors_.fetch_add(1, std::memory_order_seq_cst);
+  lock.unlock();
+  if (core == nullptr) return;
+  core->help();
+  core->visitors_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+STROP_IMPL void AllCores::before_fork() {
+  lock.lock();
   for (Core* at = newest; at != nullptr; at = at->older_) {
     at->workers_.before_fork();
     at->lanes_lock_.lock();
@@ -63,8 +77,8 @@ STROP_IMPL void AllCores::before_fork() {
       lane.workers.before_fork();
       lane.streams.lock();
     });
+    at->failures_lock_.lock();
   }
-  trace_before_fork();
   Blocks<64>::lock_all();
   Operation::Block::lock_all();
 }
@@ -73,8 +87,8 @@ STROP_IMPL void AllCores::after_fork(bool child) {
   if (child) busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
   Operation::Block::unlock_all();
   Blocks<64>::unlock_all();
-  trace_after_fork(child);
   for (Core* at = newest; at != nullptr; at = at->older_) {
+    at->failures_lock_.unlock();
     at->each_lane([child](Lane& lane) {
       if (child) lane.streams.forget();
       lane.streams.unlock();
@@ -82,6 +96,7 @@ STROP_IMPL void AllCores::after_fork(bool child) {
     });
     at->lanes_lock_.unlock();
     at->workers_.after_fork(child);
+    if (child) at->forget_threads();
   }
   lock.unlock();
 }

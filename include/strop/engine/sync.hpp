@@ -3,6 +3,7 @@
 /// What the engine's threads meet on: a lock of one byte, a counting semaphore, native threads that may fail to start.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/fork.hpp>
 
 #include <pthread.h>
 #include <sched.h>
@@ -54,22 +55,28 @@ inline std::int64_t nanoseconds() {
 }
 
 /// Mutual exclusion for a few dozen instructions. It is constant-initialised and one byte.
+///
+/// A lock that another thread held when this process was forked is free in the child, where that thread is not. Those
+/// that guard more than a word or two are taken by the handler of forks (core/fork.hpp).
 class SpinLock {
  public:
-  bool try_lock() { return !held_.exchange(true, std::memory_order_acquire); }
+  bool try_lock() {
+    const unsigned char mark = fork_mark.load(std::memory_order_relaxed);
+    return held_.exchange(mark, std::memory_order_acquire) != mark;
+  }
   void lock() {
     if (!try_lock()) lock_slow();
   }
-  void unlock() { held_.store(false, std::memory_order_release); }
+  void unlock() { held_.store(0, std::memory_order_release); }
 
  private:
   void lock_slow() {
     Backoff wait;
     do {
-      while (held_.load(std::memory_order_relaxed)) wait();
+      while (held_.load(std::memory_order_relaxed) == fork_mark.load(std::memory_order_relaxed)) wait();
     } while (!try_lock());
   }
-  std::atomic<bool> held_{false};
+  std::atomic<unsigned char> held_{0};  // the mark of the process that holds it
 };
 
 /// Holds a lock for a scope.

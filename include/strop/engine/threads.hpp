@@ -3,6 +3,7 @@
 /// How many threads there are to use, and how many are at work.
 #pragma once
 #include <atomic>
+#include <strop/core/call_mode.hpp>
 #include <strop/core/error.hpp>
 
 namespace strop::inline v0 {
@@ -14,9 +15,8 @@ inline constexpr int max_threads = 256;
 inline constinit std::atomic<int> thread_limit{0};  // 0: not asked for yet
 /// Threads that compute for the library at this moment: engine workers with work, callers of loops and their helpers.
 inline constinit std::atomic<int> busy_threads{0};
-/// This thread is counted in busy_threads / is inside a parallel loop.
+/// This thread is counted in busy_threads.
 inline constinit thread_local bool counted_busy = false;
-inline constinit thread_local bool inside_loop = false;
 
 /// Counts this thread among the busy ones for a scope.
 class BusyScope {

@@ -9,6 +9,7 @@
 #include <strop/core/config.hpp>
 #include <strop/core/environment.hpp>
 #include <strop/core/error.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/core/log.hpp>
 #include <strop/engine/failure.hpp>
 #include <strop/engine/sync.hpp>
@@ -54,6 +55,8 @@ struct Tracer {
   static constexpr std::size_t buckets = 4096;
   static constexpr std::size_t most_readers = 64;  // a constant that everybody reads: the latest stand for all
 
+  static ForkPart forks;
+
   SpinLock lock;
   std::atomic<std::uint64_t> session{0};  // 0: none
   std::uint64_t sessions = 0;
@@ -88,6 +91,7 @@ struct Tracer {
   }
 
   std::uint64_t begin(std::string to, std::size_t limit) {
+    join_forks(forks);
     Hold hold(lock);
     if (session.load(std::memory_order_relaxed) != 0)
       fail("Trace: '", path, "' is being recorded; one trace at a time is taken");
@@ -294,15 +298,14 @@ STROP_IMPL bool ask_tracing() noexcept {
   return tracing.load(std::memory_order_relaxed) > 0;
 }
 
-STROP_IMPL void trace_before_fork() noexcept { Tracer::get().lock.lock(); }
-STROP_IMPL void trace_after_fork(bool child) noexcept {
-  Tracer& tracer = Tracer::get();
-  if (child) {  // the file is the parent's
-    tracing.store(0, std::memory_order_relaxed);
-    tracer.session.store(0, std::memory_order_relaxed);
-  }
-  tracer.lock.unlock();
-}
+inline constinit ForkPart Tracer::forks{ForkPlace::trace, []() noexcept { get().lock.lock(); },
+                                        [](bool child) noexcept {
+                                          if (child) {  // the file is the parent's
+                                            tracing.store(0, std::memory_order_relaxed);
+                                            get().session.store(0, std::memory_order_relaxed);
+                                          }
+                                          get().lock.unlock();
+                                        }};
 
 }  // namespace detail
 

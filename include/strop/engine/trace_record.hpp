@@ -106,8 +106,6 @@ void trace_end(TraceRecord* record, const FailureState* failure, bool started) n
 void trace_keep(TraceRecord* record) noexcept;
 /// The variable goes away; another one may get its address.
 void trace_forget(const Var* var) noexcept;
-void trace_before_fork() noexcept;
-void trace_after_fork(bool child) noexcept;
 
 }  // namespace detail
 }  // namespace strop::inline v0

@@ -143,6 +143,20 @@ STROP_IMPL void Core::quiesce() {
   waiting_for_all_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
+STROP_IMPL void Core::help() {
+  if (kind() == EngineKind::simulated) {
+    if (Operation* const next = pick()) execute_chain(*this, next);
+  } else if (Operation* const next = workers_.queue().pop()) {
+    const BusyScope busy;
+    execute_chain(*this, next);
+  }
+}
+
+STROP_IMPL void Core::forget_threads() noexcept {
+  waiting_for_all_.store(0, std::memory_order_relaxed);
+  visitors_.store(0, std::memory_order_relaxed);
+}
+
 STROP_IMPL void Core::wait_all() {
   if (inside_operation_of(this)) fail("wait_all: called inside an operation, which would wait for itself");
   quiesce();

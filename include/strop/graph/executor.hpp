@@ -34,7 +34,11 @@ struct MonitorOf final : Monitor {
 }  // namespace detail
 
 /// What bind() and simple_bind() return. The arrays of arguments, gradients, states and outputs stay the same from call
-/// to call. One thread at a time may run it. Copies share it.
+/// to call. Copies share it.
+///
+/// Members may be called from several threads: forward(), backward(), reshape(), copy_params_from(), set_monitor() and
+/// plan() wait for each other. Each computes on what the last one has left, and their arrays are read and written as
+/// any others: who needs results that go together runs his forward and backward in a lock of his own.
 class Executor {
  public:
   /// Computes the outputs. In training, operators behave as such (Dropout drops, BatchNorm uses the batch).

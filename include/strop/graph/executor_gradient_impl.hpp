@@ -461,6 +461,7 @@ STROP_IMPL GradRequest GradRequests::of(std::string_view argument) const {
 }
 
 STROP_IMPL void Executor::copy_params_from(const NamedArrays& args, const NamedArrays& aux, bool allow_extra) {
+  const std::lock_guard mine(graph_->running);
   detail::List<NDArray> sources, places;
   graph_->gather_params(args, graph_->args, "argument", allow_extra, sources, places);
   graph_->gather_params(aux, graph_->aux, "auxiliary state", allow_extra, sources, places);
@@ -470,16 +471,25 @@ STROP_IMPL void Executor::copy_params_from(const NamedArrays& args, const NamedA
 }
 
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
-  graph_->set_arguments(inputs);
+  const detail::Ref<detail::BoundGraph> graph = graph_;
+  const std::lock_guard mine(graph->running);
+  graph->set_arguments(inputs);
   return forward(train);
 }
-STROP_IMPL Executor Executor::reshape(const NamedShapes& shapes) const { return graph_->reshape(shapes); }
+STROP_IMPL Executor Executor::reshape(const NamedShapes& shapes) const {
+  const std::lock_guard mine(graph_->running);
+  return graph_->reshape(shapes);
+}
 STROP_IMPL void Executor::backward(const std::vector<NDArray>& heads) {
-  const detail::Ref<detail::BoundGraph> graph = graph_, now(&graph->active());  // as in forward
+  const detail::Ref<detail::BoundGraph> graph = graph_;
+  const std::lock_guard mine(graph->running);
+  const detail::Ref<detail::BoundGraph> now(&graph->active());  // as in forward
   now->backward(heads);
 }
 STROP_IMPL void Executor::backward(const NDArray& head) {
-  const detail::Ref<detail::BoundGraph> graph = graph_, now(&graph->active());
+  const detail::Ref<detail::BoundGraph> graph = graph_;
+  const std::lock_guard mine(graph->running);
+  const detail::Ref<detail::BoundGraph> now(&graph->active());
   now->backward({&head, 1});
 }
 

@@ -3,6 +3,7 @@
 /// How a graph is bound to its arrays and runs forward.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/infer_impl.hpp>
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -106,6 +108,7 @@ struct BoundGraph : Counted {
   void (*show)(BoundGraph&, const Step&, bool results) = nullptr;
   bool as_written = false;  // each node computes what it is said to, and nothing else
 
+  TurnLock running;           // held by whoever runs it, or changes what runs
   bool dry = false;           // it is planned, and not run
   bool side_by_side = false;  // as BindOptions says
 
@@ -504,8 +507,9 @@ STROP_IMPL Executor::~Executor() = default;
 
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
   detail::check_untraced("an Executor", "it has a graph of its own; call its symbol's operators");
-  const detail::Ref<detail::BoundGraph> graph = graph_,
-                                        now(&graph->active());  // a monitor may put others in their places
+  const detail::Ref<detail::BoundGraph> graph = graph_;
+  const std::lock_guard mine(graph->running);
+  const detail::Ref<detail::BoundGraph> now(&graph->active());  // a monitor may put another in its place
   now->forward(train);
   return graph->outputs;
 }
@@ -523,7 +527,10 @@ STROP_IMPL const NamedArrays& Executor::args() const { return graph_->args; }
 STROP_IMPL const NamedArrays& Executor::grads() const { return graph_->grads; }
 STROP_IMPL const NamedArrays& Executor::aux_states() const { return graph_->aux; }
 STROP_IMPL const Symbol& Executor::symbol() const { return graph_->symbol; }
-STROP_IMPL MemoryPlan Executor::plan() const { return graph_->memory_plan(); }
+STROP_IMPL MemoryPlan Executor::plan() const {
+  const std::lock_guard mine(graph_->running);
+  return graph_->memory_plan();
+}
 
 STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args) const {
   if (!*this) fail("bind: the symbol is empty");

@@ -84,6 +84,7 @@ inline constexpr Sharing sharing_of_pools{&fit_into_pool, &enter_pool, &leave_po
 STROP_IMPL void BoundGraph::share_with(const Executor* other) {
   if (other == nullptr) return;
   BoundGraph& first = *other->graph_;
+  const std::lock_guard still(first.running);
   if (!first.pool) {
     const Ref<ArenaPool> made(new ArenaPool);
     made->now = first.arenas;

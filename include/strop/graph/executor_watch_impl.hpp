@@ -67,6 +67,10 @@ STROP_IMPL void BoundGraph::watch(const Ref<Monitor>& by) {
 
 }  // namespace detail
 
-STROP_IMPL void Executor::watch(const detail::Ref<detail::Monitor>& monitor) { graph_->watch(monitor); }
+STROP_IMPL void Executor::watch(const detail::Ref<detail::Monitor>& monitor) {
+  const detail::Ref<detail::BoundGraph> graph = graph_;
+  const std::lock_guard mine(graph->running);
+  graph->watch(monitor);
+}
 
 }  // namespace strop::inline v0

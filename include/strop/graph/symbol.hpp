@@ -80,7 +80,9 @@ struct BindOptions {
   bool side_by_side = false;
 };
 
-/// One or several outputs of a symbolic graph. Copying shares the graph; nothing is computed until it is bound.
+/// One or several outputs of a symbolic graph. Copying shares the graph; nothing is computed until it is bound. Several
+/// threads may use it at once, and others that share nodes with it, but for set_attr(), which changes a node for all:
+/// nobody else uses the node meanwhile.
 ///
 /// ```cpp
 /// auto net = quadratic(strop::var("data"), {.a = 1});

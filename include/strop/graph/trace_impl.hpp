@@ -6,6 +6,7 @@
 #include <strop/autograd/views_impl.hpp>
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor.hpp>
@@ -24,7 +25,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 struct TracedGraphs : Counted {
-  std::mutex changing;
+  ForkMutex changing;
   std::vector<Ref<TracedGraph>> all;
 };
 

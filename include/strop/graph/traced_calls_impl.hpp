@@ -52,7 +52,8 @@ class UnrolledFlow {
     for (const SubGraph& sub : flow_.graphs) graphs_.emplace_back(sub.results);
     List<Shape> shapes;
     for (const NDArray* a : in) shapes.push_back(a->shape());
-    if (flow_.drawn >= 0 && flow_resources(node.op(), shapes.span()).random) drawn_ = random::next(in[0]->device());
+    if (flow_.drawn >= 0 && flow_resources(node.op(), shapes.span()).random)
+      drawn_ = random::detail::take_stream(in[0]->device());
   }
 
   /// What a caller of the node sees: arrays of their own, each with a history where an input has one.

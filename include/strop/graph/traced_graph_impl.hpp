@@ -3,6 +3,7 @@
 /// What a traced function leaves behind: its graph, and the ways in which that is replayed.
 #pragma once
 #include <strop/core/call_mode.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/executor_impl.hpp>
@@ -192,7 +193,7 @@ struct RecordedRun : Counted {
 
 /// Those of a graph that wait for their next call.
 struct RecordedRuns : Counted {
-  std::mutex changing;
+  ForkMutex changing;
   std::vector<Ref<RecordedRun>> free;
   List<Head> coming;  // as a backward has brought it last; empty before the first
 
@@ -277,7 +278,7 @@ struct TracedGraph : Counted {
   };
   std::vector<Fresh> fresh;
   std::vector<int> argument_values, result_values;
-  std::mutex running;
+  ForkMutex running;
 
   /// How it runs where calls are recorded.
   Ref<RecordedRuns> runs{new RecordedRuns};

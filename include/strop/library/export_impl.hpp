@@ -3,6 +3,7 @@
 /// How a library's entries become the structures of strop/library/layout.h.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/library/export.hpp>
 #include <strop/library/export_calls.hpp>
 
@@ -178,7 +179,7 @@ STROP_IMPL const strop_operator* export_entry(Shelf& shelf, const Entry& entry) 
 
 STROP_IMPL const strop_library* export_from(const void* anchor, const Slot* head) {
   // Libraries that share symbols share these as well.
-  static std::mutex& mutex = *new std::mutex;
+  static ForkMutex& mutex = *new ForkMutex;
   static std::deque<exported::Shelf>& shelves = *new std::deque<exported::Shelf>;
   const std::lock_guard lock(mutex);
   Dl_info own{}, other{};

@@ -2,14 +2,10 @@
 /// \file
 /// The rare half of the pool: growth, release to the system, limits, statistics, and how a pool is made and found.
 #pragma once
+#include <strop/core/fork.hpp>
 #include <strop/memory/pool.hpp>
 
 #include <new>
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#define STROP_FORKS 1
-#endif
 
 namespace strop::inline v0::memory::detail {
 
@@ -176,7 +172,6 @@ inline Statistics Pool::statistics() {
   return s;
 }
 
-#ifdef STROP_FORKS
 /// A child of fork() finds every lock free. What other threads had cached stays theirs, and so unused, in the child.
 inline void prepare_fork() noexcept {
   root.mutex.lock();
@@ -184,19 +179,17 @@ inline void prepare_fork() noexcept {
     for (auto& pool : kind)
       if (pool != nullptr) pool.load()->mutex().lock();
 }
-inline void finish_fork() noexcept {
+inline void finish_fork(bool) noexcept {
   for (auto& kind : root.pools)
     for (auto& pool : kind)
       if (pool != nullptr) pool.load()->mutex().unlock();
   root.mutex.unlock();
 }
-#endif
+inline constinit strop::detail::ForkPart forks{strop::detail::ForkPlace::memory, prepare_fork, finish_fork};
 
 inline Pool& make_pool(Device device) {
+  strop::detail::join_forks(forks);
   const std::lock_guard lock(root.mutex);
-#ifdef STROP_FORKS
-  if (!root.forks_safely) root.forks_safely = ::pthread_atfork(prepare_fork, finish_fork, finish_fork) == 0;
-#endif
   std::atomic<Pool*>& slot = root.pools[static_cast<int>(device.kind)][device.id];
   if (slot.load(std::memory_order_acquire) == nullptr) slot.store(new Pool(device), std::memory_order_release);
   return *slot.load(std::memory_order_acquire);
@@ -215,5 +208,3 @@ inline Pool& pool_of(Device device) {
 }
 
 }  // namespace strop::inline v0::memory::detail
-
-#undef STROP_FORKS

@@ -222,14 +222,32 @@ class Noting {
   Noting* const before_;
 };
 
-/// A stream that has no element in common with any other until the next seed. Thread-safe; which thread gets which
-/// stream is the order of the calls.
-Stream next(Device device = cpu());
-
 namespace detail {
 /// How many streams this thread has taken: whether a call draws shows by it.
 std::uint64_t streams_taken();
+Stream take_stream(Device device);
+
+/// Has every child of a fork draw numbers of its own from here on.
+bool join_forks() noexcept;
+/// Before main, in programs that draw: a child has numbers of its own also where its parent has drawn none. A template,
+/// so that a program which does not draw has nothing of it.
+template <int = 0>
+struct JoinedAtStart {
+  static inline const bool joined = join_forks();
+  static constexpr const bool* here() { return &joined; }
+};
 }  // namespace detail
+
+/// A stream that has no element in common with any other until the next seed. Thread-safe; which thread gets which
+/// stream is the order of the calls.
+///
+/// The child of a fork goes on with a seed of its own, which follows from its parent's and from how many forks came
+/// before: its streams are neither its parent's nor those of another child, and the same in every run of the program.
+template <int = 0>
+Stream next(Device device = cpu()) {
+  static_cast<void>(detail::JoinedAtStart<>::here());
+  return detail::take_stream(device);
+}
 
 }  // namespace strop::inline v0::random
 

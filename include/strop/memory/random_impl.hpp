@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/device.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/memory/random.hpp>
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct Generators {
   std::mutex mutex;
   Generator shared;
   Generator devices[2][64];
+  std::uint64_t forks = 0;  // of this process
 };
 inline constinit Generators generators;
 inline constinit thread_local std::uint64_t taken = 0;
@@ -30,6 +32,36 @@ STROP_IMPL std::uint64_t streams_taken() { return taken; }
 STROP_IMPL Generator& generator_of(Device device, Generators& all) {
   const int kind = device.kind == DeviceKind::gpu ? 1 : 0;
   return all.devices[kind][static_cast<unsigned>(device.id) % 64];
+}
+
+/// A child's numbers follow from its parent's seed and from how many children came before it: the same in every run of
+/// a program, and not those of its parent or of another child.
+STROP_IMPL void follow_fork(bool child) noexcept {
+  if (child) {
+    const auto derive = [](Generator& one) {
+      std::uint64_t x = one.seed + generators.forks * 0x9e3779b97f4a7c15u;  // splitmix64
+      x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+      x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+      one.seed = x ^ (x >> 31);
+      one.calls = 0;
+    };
+    derive(generators.shared);
+    for (auto& kind : generators.devices)
+      for (Generator& one : kind)
+        if (one.own) derive(one);
+    generators.forks = 0;
+  }
+  generators.mutex.unlock();
+}
+STROP_IMPL void hold_for_fork() noexcept {
+  generators.mutex.lock();
+  ++generators.forks;
+}
+inline constinit strop::detail::ForkPart generators_in_forks{strop::detail::ForkPlace::random, hold_for_fork,
+                                                             follow_fork};
+STROP_IMPL bool join_forks() noexcept {
+  strop::detail::join_forks(generators_in_forks);
+  return true;
 }
 
 }  // namespace detail
@@ -46,7 +78,8 @@ STROP_IMPL void seed(std::uint64_t seed, Device device) {
   detail::generator_of(device, detail::generators) = {seed, 0, true};
 }
 
-STROP_IMPL Stream next(Device device) {
+STROP_IMPL Stream detail::take_stream(Device device) {
+  join_forks();
   const auto fresh = [&]() -> Stream {
     const std::lock_guard lock(detail::generators.mutex);
     detail::Generator& own = detail::generator_of(device, detail::generators);

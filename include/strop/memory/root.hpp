@@ -25,7 +25,6 @@ struct Root {
   Backend backends[kind_count] = {{}, {acquire_from_system, give_back_to_system}};
   std::int64_t injected_skip = 0, injected_failures = 0;
   std::atomic<Pool*> pools[kind_count][device_count] = {};
-  bool forks_safely = false;
 
   /// Asks the device's backend; nullptr when it has none, or when a failure was injected.
   void* acquire(Device device, std::int64_t bytes, Backend& source) {

@@ -7,6 +7,7 @@
 #include <strop/op/mode.hpp>
 #include <strop/op/param_box.hpp>
 #include <strop/op/plan.hpp>
+#include <strop/op/wait_apart.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -130,9 +131,9 @@ STROP_IMPL void push_deferred(const Ref<DeferredCall>& call, Site site, bool com
   }
   writes[0]->run(reads, writes, plan.entry->snake, site, call);
   if (completes)
-    writes[0]->wait(false);
+    wait_in_call(*writes[0], [](Pending& order) { order.wait(false); });
   else if (bytes_ahead.load(std::memory_order_relaxed) > most_bytes_ahead)
-    writes[0]->settle();
+    wait_in_call(*writes[0], [](Pending& order) { order.settle(); });
 }
 
 }  // namespace strop::inline v0::detail

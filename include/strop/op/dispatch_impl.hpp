@@ -176,7 +176,7 @@ void execute_in_order(const Plan& plan, const void* op, Inputs in, Span<NDArray>
   if (readiness.busy || (is_handed_over(readiness.elements) && !readiness.foreign)) {
     if (may_defer(plan, in, out, state != nullptr)) {
       std::optional<random::Stream> drawn;  // in the order of the calls, not of the turns
-      if (plan.resources.random) drawn = random::next(plan.device);
+      if (plan.resources.random) drawn = random::detail::take_stream(plan.device);
       return push_deferred(Ref<DeferredCall>(new DeferredCall(keep(), op, in, out, drawn)), site, readiness.foreign);
     }
     take_outputs(plan, in, out);

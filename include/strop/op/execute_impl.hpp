@@ -188,7 +188,7 @@ class Executing {
     if (call_.deferred)
       context.use_random(call_.drawn != nullptr ? std::optional(*call_.drawn) : std::nullopt);
     else if (plan_.resources.random)
-      context.use_random(random::next(plan_.device));
+      context.use_random(random::detail::take_stream(plan_.device));
     if (call_.state == nullptr) return;
     const Kernels* const kernels = way_of(plan_.device).kernels(entry_);
     if (!*call_.state && kernels->make_state != nullptr && entry_.order == 0) {

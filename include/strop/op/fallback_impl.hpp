@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/environment.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/core/log.hpp>
 #include <strop/core/printable.hpp>
 #include <strop/op/fallback.hpp>
@@ -15,7 +16,7 @@ namespace strop::inline v0 {
 namespace detail {
 inline constexpr const char* fallback_variable = "STROP_STORAGE_FALLBACK_LOG_VERBOSE";
 struct FallbackLog {
-  std::mutex mutex;
+  ForkMutex mutex;
   Fallback mode;
   std::vector<FallbackRecord> records;
   FallbackLog() {

@@ -3,6 +3,7 @@
 /// The index of all operators, and calls by name.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/core/text.hpp>
 #include <strop/op/registry.hpp>
 
@@ -119,7 +120,7 @@ class Registry {
     for (std::size_t i = names_.size() - 1; i > at; --i) std::swap(names_[i], names_[i - 1]);
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   Slot* seen_ = nullptr;
   std::uint64_t withdrawn_ = 0;
   std::vector<Named> names_;

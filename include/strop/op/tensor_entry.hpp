@@ -471,7 +471,10 @@ constexpr Entry tensor_entry() {
   if constexpr (forward_on<T, Cpu>() && !sparse_forward_on_any<T>()) e.cpu.run[0] = &run_forward<T>;
   e.slot = &slot<T>;
   e.takes = &takes_type<T>;
-  if constexpr (RequestsResource<T>) e.resources = &stated_resources<T>;
+  if constexpr (RequestsResource<T>) {
+    e.resources = &stated_resources<T>;
+    static_cast<void>(random::detail::JoinedAtStart<>::here());  // it may draw
+  }
   if constexpr (StatesOperations<T>) e.operations = &stated_operations<T>;
   if constexpr (HasState<T>) {
     static_assert(!N::variadic && state_shapes<T>() == N::inputs, "strop: make_state takes a shape for each input");

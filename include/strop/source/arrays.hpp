@@ -9,6 +9,7 @@
 
 #include <strop/core/environment_impl.hpp>
 #include <strop/core/error_impl.hpp>
+#include <strop/core/fork_impl.hpp>
 #include <strop/core/isa_impl.hpp>
 #include <strop/core/params_impl.hpp>
 #include <strop/core/sanitizer_impl.hpp>

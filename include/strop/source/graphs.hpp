@@ -12,6 +12,8 @@
 #include <strop/autograd/function_impl.hpp>
 #include <strop/autograd/gradient_arrays_impl.hpp>
 #include <strop/autograd/jvp_impl.hpp>
+#include <strop/autograd/leaf_impl.hpp>
+#include <strop/autograd/pass_claims_impl.hpp>
 #include <strop/autograd/sparse_nodes_impl.hpp>
 #include <strop/autograd/tape_impl.hpp>
 #include <strop/autograd/views_impl.hpp>

@@ -74,7 +74,10 @@ struct Body : Counted, memory::Recycled<Body> {
 
 /// A handle to an array. Copying shares it, assignment rebinds the handle, `copy()` copies the elements.
 ///
-/// Many threads may read one array at once; one at a time may write it. Row-major and contiguous always.
+/// Many threads may read one array at once; one at a time may write it. Row-major and contiguous always. Members that
+/// are const read, but for attach_grad(), which changes what the array is to those who record: several threads may call
+/// it and grad() at once, and the last one's buffer stays, while nobody else uses the array. Threads may record from
+/// arrays that they share; backward passes that meet in one history, or in one gradient buffer, wait for each other.
 class NDArray {
  public:
   /// No array: `if (x)` is false. Members that need one throw Error, but shape(), ndim(), size(), dtype(), storage()

@@ -27,11 +27,11 @@ STROP_IMPL void check(std::string_view function, Dtype dtype, bool arguments, st
 
 }  // namespace detail
 
-STROP_IMPL NDArray uniform(const Shape& shape, double low, double high, Dtype dtype, Device device) {
+STROP_IMPL NDArray detail::uniform(const Shape& shape, double low, double high, Dtype dtype, Device device) {
   const double most = dtype == f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
-  detail::check("uniform", dtype, -most <= low && low <= high && high <= most, "finite low <= high", low, high);
+  check("uniform", dtype, -most <= low && low <= high && high <= most, "finite low <= high", low, high);
   const NDArray out(shape, dtype);
-  const Stream stream = next(device);
+  const Stream stream = detail::take_stream(device);
   if (dtype == f64 || high - low >= 0x1p127) {  // a width that is no float
     const detail::UniformRange between(low, high, dtype);
     detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
@@ -45,10 +45,10 @@ STROP_IMPL NDArray uniform(const Shape& shape, double low, double high, Dtype dt
   }
   return strop::detail::on_device(out, device);
 }
-STROP_IMPL NDArray normal(const Shape& shape, double mean, double deviation, Dtype dtype, Device device) {
-  detail::check("normal", dtype, deviation >= 0, "deviation >= 0", mean, deviation);
+STROP_IMPL NDArray detail::normal(const Shape& shape, double mean, double deviation, Dtype dtype, Device device) {
+  check("normal", dtype, deviation >= 0, "deviation >= 0", mean, deviation);
   const NDArray out(shape, dtype);
-  const Stream stream = next(device);
+  const Stream stream = detail::take_stream(device);
   if (dtype == f64) {
     detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
       float unit[512];

@@ -61,7 +61,7 @@ class _Members:
                 value = array(np.asarray(value), dtype=own[name].dtype)
             value.wait_to_read()  # Ctrl-C ends this wait, not that of the copy
             named.append((name, value.as_in_context(own[name].context)))
-        self._forward(bool(is_train), named)
+        self._forward(bool(is_train), named, self._apart())
         return self.outputs
 
     def backward(self, out_grads=None, is_train=True):
@@ -82,14 +82,23 @@ class _Members:
         heads = [head.as_in_context(output.context) if isinstance(head, NDArray) else head for head, output in zip(heads, outputs)]
         for ran in (False, True):
             try:
-                return self._backward(heads)
+                return self._backward(heads, self._apart())
             except _strop.ValueError as error:
                 if "no argument asked for its gradient" in str(error):
                     return None
                 if ran or "forward has not run" not in str(error):
                     raise
-            self._forward(True, [])
+            self._forward(True, [], self._apart())
         return None
+
+    def _apart(self):
+        """Whether a run takes long and calls nothing of Python: on a thread of its own it does not keep Ctrl-C from being heard."""
+        if self.__dict__.get("_monitor") is not None:
+            return False
+        known = self.__dict__.get("_long")
+        if known is None:
+            known = self.__dict__["_long"] = self._takes_long
+        return known
 
     @property
     def _ctx(self):

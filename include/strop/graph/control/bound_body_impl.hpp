@@ -3,6 +3,7 @@
 /// BoundBody: a sub-graph with an executor, whose arrays are put in place for each step.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/fork.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
@@ -221,7 +222,7 @@ class BoundBody : public Counted {
 /// Bodies that are bound, some of them at work.
 struct BodyPool : FlowBodies {
   static constexpr Index most = 8;
-  std::mutex changing;
+  ForkMutex changing;
   List<Ref<BoundBody>, 8> free;  // the one that was used last stands last
 
   Ref<BoundBody> take(const BodyTask& task) {

@@ -3,6 +3,7 @@
 /// Flow: a loop or a branch as the parameter of a node. It holds sub-graphs, and how their inputs and outputs are those
 /// of the node.
 #pragma once
+#include <strop/core/fork.hpp>
 #include <strop/core/installed.hpp>
 #include <strop/graph/control/inference_memory.hpp>
 #include <strop/graph/node.hpp>
@@ -73,7 +74,7 @@ struct Flow : Counted {
   Entry entry, gradient_entry;
   mutable InferenceMemory<Shape> shapes[3];  // of each graph, of which there are three at most
   mutable InferenceMemory<std::optional<Dtype>> types[3];
-  mutable std::mutex binding;
+  mutable ForkMutex binding;
   mutable Ref<FlowBodies> bodies;
 
   bool is_loop() const { return kind != FlowKind::cond; }

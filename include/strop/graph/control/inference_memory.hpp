@@ -2,6 +2,7 @@
 /// \file
 /// InferenceMemory: what inference on a sub-graph has found lately.
 #pragma once
+#include <strop/core/fork.hpp>
 #include <strop/core/list.hpp>
 
 #include <mutex>
@@ -45,7 +46,7 @@ class InferenceMemory {
     List<X> given;
     Found found;
   };
-  std::mutex changing_;
+  ForkMutex changing_;
   List<Known> known_;
   Index next_ = 0;  // the one that has been there longest
 };

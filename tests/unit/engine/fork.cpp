@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Forks: what they wait for, who is held back meanwhile, and that both processes go on.
+#include "common.hpp"
+
+#include <strop/core/fork.hpp>
+#include <strop/engine/pool.hpp>
+#include <strop/memory/allocator.hpp>
+#include <strop/memory/random.hpp>
+
+#include <set>
+
+#ifndef STROP_TEST_TSAN
+
+using namespace engine_test;
+namespace detail = strop::detail;
+
+namespace {
+
+/// Whether engine, loops, memory and random numbers work here.
+bool works(Engine& engine) {
+  const auto v = engine.variable();
+  std::atomic<std::int64_t> sum = 0;
+  for (int i = 0; i < 20; ++i)
+    engine.push(
+        [&] {
+          strop::parallel_for(1 << 16, 64, [&](std::int64_t begin, std::int64_t end) { sum += end - begin; });
+          strop::memory::release(strop::cpu(), strop::memory::allocate(strop::cpu(), 4096), 4096);
+          strop::random::next();
+        },
+        {.reads = {v}, .writes = {v}});
+  engine.wait(v);
+  engine.wait_all();
+  return sum == 20 << 16;
+}
+
+}  // namespace
+
+TEST_CASE("forks while other threads push, loop, allocate and draw") {
+  for (const Kind kind : {Kind::threaded, Kind::naive}) {
+    Engine engine{{.threads = 2, .kind = kind}};
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t)
+      threads.emplace_back([&] {
+        while (!stop) works(engine);
+      });
+    int good = 0;
+    for (int round = 0; round < 40; ++round) good += in_child([&] { return works(engine) ? 0 : 1; }) == 0 ? 1 : 0;
+    stop = true;
+    for (std::thread& one : threads) one.join();
+    CHECK(good == 40);
+    CHECK(works(engine));
+  }
+}
+
+TEST_CASE("a fork waits for sections, and what is pushed inside of one passes it") {
+  Engine engine{{.threads = 1, .kind = Kind::threaded}};
+  const auto v = engine.variable();
+  std::atomic<bool> inside = false, forked = false;
+  detail::ForkMutex mutex, second;
+  std::atomic<bool> early = false;
+  std::thread other([&] {
+    const std::lock_guard lock(mutex);
+    inside = true;
+    while (detail::forking == 0) std::this_thread::yield();
+    engine.push([] {}, {.writes = {v}});
+    const std::lock_guard nested(second);
+    engine.wait(v);
+    early = forked.load();
+  });
+  while (!inside) std::this_thread::yield();
+  CHECK(in_child([&] {
+          const std::lock_guard lock(mutex);
+          return works(engine) ? 0 : 1;
+        }) == 0);
+  forked = true;
+  other.join();
+  CHECK(!early);
+}
+
+TEST_CASE("a fork lets go on whom the pending work waits for") {
+  Engine engine{{.threads = 2, .kind = Kind::threaded}};
+  const auto v = engine.variable(), w = engine.variable();
+  Door door;
+  engine.push([&] { door.pass(); }, {.writes = {v}});
+  std::thread other([&] {
+    while (detail::forking == 0) std::this_thread::yield();
+    engine.push([] {}, {.writes = {w}});  // is held back
+    door.open();
+  });
+  CHECK(in_child([&] { return works(engine) ? 0 : 1; }) == 0);
+  other.join();
+  CHECK(works(engine));
+}
+
+TEST_CASE("threads fork at the same time") {
+  Engine engine{{.threads = 2, .kind = Kind::threaded}};
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 10; ++round) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+          alarm(60);
+          _exit(works(engine) ? 0 : 1);
+        }
+        int status = 1;
+        waitpid(pid, &status, 0);
+        good += status == 0 ? 1 : 0;
+        works(engine);
+      }
+    });
+  for (std::thread& one : threads) one.join();
+  CHECK(good == 30);
+}
+
+TEST_CASE("an operation that forks goes on in both processes") {
+  Engine engine{{.threads = 2, .kind = Kind::threaded}};
+  int status = -1;
+  engine.push([&] {
+    Engine another{{.threads = 1, .kind = Kind::threaded}};
+    const pid_t pid = fork();
+    if (pid == 0) {
+      alarm(60);
+      _exit(works(another) ? 0 : 1);
+    }
+    waitpid(pid, &status, 0);
+  });
+  engine.wait_all();
+  CHECK(status == 0);
+}
+
+TEST_CASE("children draw numbers of their own, the same in every run") {
+  const auto children = [] {
+    std::vector<std::uint32_t> drawn;
+    strop::random::seed(11);
+    for (int child = 0; child < 4; ++child) {
+      int ends[2];
+      REQUIRE(pipe(ends) == 0);
+      CHECK(in_child([&] {
+              // and a child of the child
+              const pid_t pid = fork();
+              const std::uint32_t bits = strop::random::next().bits(0);
+              const bool written = write(ends[1], &bits, sizeof bits) == sizeof bits;
+              if (pid == 0) _exit(written ? 0 : 1);
+              int status = 1;
+              waitpid(pid, &status, 0);
+              return written && status == 0 ? 0 : 1;
+            }) == 0);
+      for (int i = 0; i < 2; ++i) {
+        std::uint32_t bits = 0;
+        REQUIRE(read(ends[0], &bits, sizeof bits) == sizeof bits);
+        drawn.push_back(bits);
+      }
+      close(ends[0]);
+      close(ends[1]);
+    }
+    drawn.push_back(strop::random::next().bits(0));
+    return std::set<std::uint32_t>(drawn.begin(), drawn.end());
+  };
+  CHECK(children().size() == 9);
+  const auto seeded = [] {
+    strop::random::seed(5);
+    return strop::random::next();
+  };
+  const auto here = seeded();
+  CHECK(in_child([&] { return seeded() == here ? 0 : 1; }) == 0);
+  strop::random::seed(0);
+}
+
+TEST_CASE("a turn is taken again by its thread, and waited for by others") {
+  detail::TurnLock turn;
+  int depth = 0, most = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 1000; ++round) {
+        const std::lock_guard outer(turn);
+        const std::lock_guard inner(turn);
+        ++depth;
+        most = depth > most ? depth : most;
+        --depth;
+      }
+    });
+  for (std::thread& one : threads) one.join();
+  CHECK(most == 1);
+}
+
+#endif
