@@ -258,3 +258,18 @@ def test_a_function_gives_a_gradient_for_each_input(made):
         y = Sum()(x, x)
     with pytest.raises(mx.Error):
         y.backward()
+
+
+def test_memory_that_is_lent_to_be_written_counts_as_written():
+    for lend, counts in ((nd.to_dlpack_for_write, True), (nd.to_dlpack_for_read, False)):
+        x = nd.array([1.0, 2])
+        x.attach_grad()
+        with autograd.record():
+            y = (x * x).sum()
+        lend(x)
+        if counts:
+            with pytest.raises(ValueError, match="was overwritten after it was recorded"):
+                y.backward()
+        else:
+            y.backward()
+            assert x.grad.asnumpy().tolist() == [2, 4]

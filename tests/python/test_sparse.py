@@ -236,3 +236,23 @@ def test_integers_of_a_block_are_looked_at():
         a[7, 0]
     with pytest.raises(IndexError, match="index: -3 is outside axis 1, which has extent 2"):
         a[0, -3]
+
+
+def test_structure_is_looked_at_before_operators_see_it():
+    ones = mx.nd.ones((3, 1))
+    a = sp.csr_matrix(([1, 2], [0, 2], [0, 1, 2]), shape=(2, 3))
+    assert mx.nd.dot(a, ones).asnumpy().tolist() == [[1], [2]]
+    a.indices[1] = 5  # in place: what was found out before holds no more
+    for refused in (lambda: mx.nd.dot(a, ones), lambda: mx.nd.square(a), lambda: a.tostype("default")):
+        with pytest.raises(ValueError, match="5 "):
+            refused()
+    with pytest.raises(ValueError, match=r"^dot: input 'lhs': indices\[1\] = 5 is outside 0 to 2, the columns of a row"):
+        mx.nd.dot(a, ones)
+    a.indices[1] = 1
+    assert mx.nd.dot(a, ones).asnumpy().tolist() == [[1], [2]]
+    b = sp.csr_matrix(([1, 2], [0, 2], [0, 1, 2]), shape=(2, 3))
+    held = memoryview(b.indices)  # which may write at any time
+    mx.nd.dot(b, ones)
+    held[1] = 7
+    with pytest.raises(ValueError, match=r"indices\[1\] = 7"):
+        mx.nd.dot(b, ones)
