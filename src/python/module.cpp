@@ -217,9 +217,8 @@ void add_memory(nb::module_& module) {
     return full(shape, value, dtype, device_of(ctx.ptr()));
   });
   module.def("copy", [](nb::handle object) {
-    return moved(object, ~0U, [](const NDArray& a) {
-      return made_of_elements([](const NDArray& x) { return x.copy(); }, a);
-    });
+    return moved(object, ~0U,
+                 [](const NDArray& a) { return made_of_elements([](const NDArray& x) { return x.copy(); }, a); });
   });
   module.def("reshape", [](nb::handle object, const Shape& shape) {
     return moved(object, fact::truth, [&](const NDArray& a) { return a.reshape(shape); });

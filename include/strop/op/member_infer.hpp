@@ -20,8 +20,8 @@ constexpr void each_tensor(const ForwardInfo& member, const Known& call, F f) {
   }
 }
 
-/// Shapes where the operator states no rule: all tensors have one, whichever of them it is known of, but for the outputs
-/// that are found while it runs, a bit for each.
+/// Shapes where the operator states no rule: all tensors have one, whichever of them it is known of, but for the
+/// outputs that are found while it runs, a bit for each.
 constexpr void shapes_without_rule(Shapes& shapes, std::uint64_t found = 0) {
   if (shapes.inputs() == 0) return;
   for (int i = 1; i < shapes.inputs(); ++i) {
