@@ -106,9 +106,22 @@ class Context {
   void* state() const { return state_; }
 
  private:
-#include <span>
-#include <string_view>
-#include <type_traits>
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_random(std::string_view why) {
+    throw detail::CallError(cat(detail::CallError::speaker, "ctx.random()", why));
+  }
+  /// Temporary space while the compiler runs an operator.
+  struct EarlySpace {
+    const EarlySpace* next;
+    constexpr explicit EarlySpace(const EarlySpace* others) : next(others) {}
+    constexpr virtual ~EarlySpace() = default;
+  };
+  template <class E>
+  struct EarlySpaceOf final : EarlySpace {
+    E* elements;
+    constexpr EarlySpaceOf(std::int64_t n, const EarlySpace* others)
+        : EarlySpace(others), elements(new E[static_cast<std::size_t>(n)]{}) {}
+    constexpr ~EarlySpaceOf() override { delete[] elements; }
+  };
   /// Space that `kept`, if there is one, owns or outlives.
   template <class E>
   constexpr E* space(std::span<const std::int64_t> shape) {
