@@ -205,9 +205,15 @@ struct Served {
       std::conditional_t<serves<float>(), float,
                          std::conditional_t<serves<double>(), double,
                                             std::conditional_t<serves<std::int64_t>(), std::int64_t, std::int32_t>>>>;
+  /// Another one, where there is.
+  template <class E>
+  static constexpr bool other = serves<E>() && !std::is_same_v<E, First>;
+  using OtherWhole = std::conditional_t<
+      other<std::int32_t>, std::int32_t,
+      std::conditional_t<other<std::uint8_t>, std::uint8_t, std::conditional_t<other<bool>, bool, First>>>;
   using Second = std::conditional_t<
       !generic, void,
-      std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, First>>>;
+      std::conditional_t<other<double>, double, std::conditional_t<other<std::int64_t>, std::int64_t, OtherWhole>>>;
   static constexpr auto infos = [] {
     auto list = ArgInfos<SignatureFor<M, T, First>>::value;
     constexpr auto others = ArgInfos<SignatureFor<M, T, Second>>::value;

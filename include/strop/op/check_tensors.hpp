@@ -3,6 +3,8 @@
 /// Compile-time unit tests of a tensor operator whose forward, and stated gradient, for the CPU the compiler can run:
 /// constexpr members on views, whose loops, temporary space and parallel_for it follows (op/check.hpp has maps).
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/op/check_call.hpp>
 #include <strop/op/sparse_result.hpp>
 #include <strop/tensor/literal.hpp>
@@ -381,3 +383,5 @@ constexpr bool differentiates(const T& op, const X&... x) {
 
 }  // namespace check
 }  // namespace strop::inline v0
+
+#include <strop/core/pop_macros.def>

@@ -89,6 +89,20 @@ struct Positive {
 };
 constexpr Op<Positive> positive;
 
+/// Of integers: how often each of them is there, as long as the largest says.
+struct Counts {
+  static constexpr std::string_view name = "found_counts";
+  template <Integer E>
+  void forward(Cpu&, View<const E, 1> x, DenseResult<std::int64_t, 1>& found) const {
+    std::int64_t top = -1;
+    for (const E e : x) top = static_cast<std::int64_t>(e) > top ? static_cast<std::int64_t>(e) : top;
+    const auto y = found.allocate({top + 1});
+    for (std::int64_t& count : y) count = 0;
+    for (const E e : x) ++y[static_cast<std::int64_t>(e)];
+  }
+};
+constexpr Op<Counts> counts;
+
 static_assert(check::shape(Above{}, Shape{7}) == Shape{-1} && check::type(Above{}, f64) == f64);
 static_assert(check::type(Distinct{}, f32) == std::vector<Dtype>{f32, i64});
 static_assert(check::value(Above{1}, check::tensor({1, 2, 0, 3})) == check::tensor({2, 3}));
@@ -109,6 +123,12 @@ TEST_CASE("forward makes what it finds") {
     CHECK(values(above(data().to(type))) == Doubles{1, 3, 5});
     CHECK(above(data().to(type)).dtype() == type);
   }
+  for (const Dtype type : {u8, i8, i32, i64}) {
+    CHECK(values(counts(array({3, 0, 3}).to(type))) == Doubles{1, 0, 0, 2});
+    CHECK(counts(array({3, 0, 3}).to(type)).dtype() == i64);
+  }
+  const NDArray sparse = array({{0, 2}, {3, 0}}).to(csr);
+  CHECK(values(boolean_mask(sparse, array<bool>({false, true}))) == Doubles{3, 0});
   const std::vector<NDArray> both = distinct(array({{3, 1}, {1, 3}, {2, 1}}));
   CHECK(values(both[0]) == Doubles{3, 1, 2});
   CHECK(values(both[1]) == Doubles{0, 1, 1, 0, 2, 1});
