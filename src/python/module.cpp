@@ -156,8 +156,10 @@ void add_memory(nb::module_& module) {
     const Device device = device_of(ctx.ptr());
     return NDArray(shape, dtype, device, static_cast<Storage>(storage));
   });
-  module.def("full", [](const Shape& shape, double value, Dtype dtype, nb::object ctx) {
-    return full(shape, value, dtype, device_of(ctx.ptr()));
+  module.def("full", [](const Shape& shape, nb::object value, Dtype dtype, nb::object ctx) {
+    const std::optional<Scalar> number = scalar_of(value.ptr());
+    if (!number) refuse(Kind::type, "full: the value is no number");
+    return full(shape, *number, dtype, device_of(ctx.ptr()));
   });
   module.def("copy", [](const NDArray& a) {
     const Unlocked others(a.busy() || is_long(a.size()));

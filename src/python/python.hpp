@@ -188,6 +188,7 @@ Dtype dtype_of_object(PyObject* object);
 PyObject* dtype_object(Dtype dtype);
 /// A number of any type; empty where the object is none.
 std::optional<double> number_of(PyObject* object);
+std::optional<Scalar> scalar_of(PyObject* object);
 std::optional<std::int64_t> integer_of(PyObject* object);
 /// Whole numbers of a sequence, or one alone.
 std::optional<Shape> shape_of(PyObject* object);

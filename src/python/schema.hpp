@@ -44,6 +44,11 @@ bool store_value(PyObject* from, V& to) {
   to = static_cast<V>(*number);
   return std::isinf(to) == std::isinf(*number);
 }
+inline bool store_value(PyObject* from, Scalar& to) {
+  const std::optional<Scalar> number = scalar_of(from);
+  if (number) to = *number;
+  return number.has_value();
+}
 inline bool store_value(PyObject* from, Shape& to) {
   std::optional<Shape> shape = shape_of(from);
   if (shape) to = std::move(*shape);
@@ -120,7 +125,7 @@ Store find_store(const detail::ValueType* type) {
 }
 /// How values of such a parameter are set without a text; null: by their text.
 inline Store store_of(const detail::ValueType* type) {
-  return find_store<bool, int, std::int64_t, float, double, Shape, Axes, Dtype, Numbers>(type);
+  return find_store<bool, int, std::int64_t, float, double, Scalar, Shape, Axes, Dtype, Numbers>(type);
 }
 
 // --- what is known of an operator -----------------------------------------------------------------------------------
