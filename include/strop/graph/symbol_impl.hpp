@@ -171,8 +171,8 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
   node->attributes = naming().attributes;
   node->said = std::move(said);
   for (std::size_t i = 0; i < names.size(); ++i)
-    node->inputs.push_back(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i])
-                                                  : missing_input(*node, names, static_cast<int>(i)));
+    node->inputs.push_back(i < in.size() && in[i].defined() ? one_output(entry.snake, names[i], in[i])
+                                                            : missing_input(*node, names, static_cast<int>(i)));
   for (int i : node->signature.mutated)
     if (const Node& state = *node->inputs[i].node; !state.is_variable())
       fail(entry.snake, ": input '", element(names, i), "' is written and so must be a variable, not the output of ",
@@ -228,7 +228,7 @@ STROP_IMPL Symbol compose(std::string_view name, std::initializer_list<InputSymb
     if (!input.name.empty()) {
       at = places.find(input.name);
       if (at < 0) fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
-      if (at < in.size() && in[at]) fail(entry.snake, ": input '", input.name, "' is given twice");
+      if (at < in.size() && in[at].defined()) fail(entry.snake, ": input '", input.name, "' is given twice");
     }
     if (at >= in.size()) in.resize(at + 1);
     in[at] = input.symbol;

@@ -49,7 +49,7 @@ TEST_CASE("arguments stand depth first and once, states apart, hidden outputs st
   CHECK(internals["c_output"].list_arguments() == Names{"y", "x"});
   CHECK(internals[2].name() == "p");
   CHECK(net.get_children().list_outputs() == Names{"c_output", "q_output"});
-  CHECK_FALSE(x.get_children());
+  CHECK_FALSE(x.get_children().defined());
 }
 
 TEST_CASE("several outputs, groups and what takes one of them") {
@@ -211,5 +211,5 @@ TEST_CASE("graphs of great depth are walked and taken down without recursion") {
   for (int i = 0; i < 200000; ++i) net = quadratic(net, {.b = 1}, "q");
   CHECK(net.list_arguments() == Names{"x"});
   net = Symbol();
-  CHECK_FALSE(net);
+  CHECK_FALSE(net.defined());
 }
