@@ -57,6 +57,40 @@ struct Enroller {
 template <class T>
 inline const Enroller<T> Enroller<T>::instance{};
 
+/// The parameters of T as this file of the program knows them, "float a, int b". File is a type that no other file has,
+/// so that the linker leaves each file its own.
+template <class T, class File>
+struct SeenIn {
+  template <class Say>
+  static constexpr void say(const Say& say) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((say(I == 0 ? "" : ", "), say(Text<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>>::name),
+        say(" "), say(field_name<T, I>)),
+       ...);
+    }(std::make_index_sequence<field_count<T>>{});
+  }
+  static constexpr std::size_t size = [] {
+    std::size_t n = 1;
+    say([&](std::string_view words) { n += words.size(); });
+    return n;
+  }();
+  static constexpr std::array<char, size> fields = [] {
+    std::array<char, size> out{};
+    std::size_t n = 0;
+    say([&](std::string_view words) {
+      for (char c : words) out[n++] = c;
+    });
+    return out;
+  }();
+  static constexpr TypeSeen type{
+      operator_name<T>(), lower_name<T>, {fields.data(), size - 1}, __BASE_FILE__, sizeof(T)};
+
+  SeenIn() { see(slot<T>, type); }
+  static const SeenIn instance;
+};
+template <class T, class File>
+inline const SeenIn<T, File> SeenIn<T, File>::instance{};
+
 /// The same for an operator of the library, when it is first called: what is never called is never built.
 template <class T>
 struct LibraryEnroller {
@@ -81,6 +115,10 @@ inline const GpuEnroller<T> GpuEnroller<T>::instance{};
 #endif
 }  // namespace STROP_ISA
 
+namespace {  // NOLINT(google-build-namespaces): in every file another type is meant
+struct ThisFile;
+}  // namespace
+
 /// A type whose naming makes the enroller of a user's operator come to life.
 template <const auto* Instance>  // not a reference, which nvcc hands on to the host compiler as a pointer
 struct Uses {};
@@ -92,6 +130,7 @@ template <class T>
 struct RegistersIf<T, false> {
   static_assert(diagnose<T>());
   using type = Uses<&Enroller<T>::instance>;
+  using Seen = Uses<&SeenIn<T, ThisFile>::instance>;
 #if defined(__CUDACC__)
   using OnGpu = Uses<&GpuEnroller<T>::instance>;
 #endif
@@ -123,10 +162,9 @@ const Entry& entry_in_use() {
     LibraryEnroller<T>::run();
   const Entry* entry = slot<T>.entry.load(std::memory_order_acquire);
   if (entry == nullptr) [[unlikely]] {
-    if constexpr (Linked)
-      refuse_unlinked(operator_name<T>());
-    else
-      return runnable(entry_for<T, Library>());
+    if constexpr (Linked) refuse_unlinked(operator_name<T>());
+    if constexpr (!Library) check_seen(slot<T>);
+    return runnable(entry_for<T, Library>());
   }
   return *entry;
 }
