@@ -110,7 +110,7 @@ template <class F, class... Arrays>
 auto on_elements(F&& f, const Arrays&... arrays) {
   bool worth = false;
   for (const NDArray* const a : {&arrays...}) {
-    if (!*a) continue;
+    if (!a->defined()) continue;
     wait_for(*a);
     worth = worth || a->busy() || is_long(a->size());
   }
@@ -239,7 +239,7 @@ void add_gradients(nb::module_& module) {
                 : a.attach_grad(static_cast<GradRequest>(request), static_cast<Storage>(storage));
   });
   module.def("mark_variable", [](const NDArray& a, const NDArray& gradient, int request) {
-    if (gradient && (gradient.shape() != a.shape() || gradient.dtype() != a.dtype()))
+    if (gradient.defined() && (gradient.shape() != a.shape() || gradient.dtype() != a.dtype()))
       refuse(Kind::value, "mark_variables: a gradient of shape ", gradient.shape(), " and ", name_of(gradient.dtype()),
              " for an array of shape ", a.shape(), " and ", name_of(a.dtype()));
     a.attach_grad(static_cast<GradRequest>(request));

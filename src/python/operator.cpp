@@ -518,7 +518,7 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
     const Unlocked others(waits || is_long(elements));
     detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
   }
-  if (is_long(elements) && results[0]) note_order(results[0]);
+  if (is_long(elements) && results[0].defined()) note_order(results[0]);
   if (out != nullptr) return Py_NewRef(out);
   if (visible == 1) return wrap(std::move(results[0]));
   PyObject* const list = PyList_New(visible);
