@@ -230,9 +230,17 @@ class Op {
   static constexpr bool library = std::is_same_v<When, OnUse>;
 
   // Every number of inputs is written out: a parameter pack would belong to a class of its own, of which the library's
-  // operators would make two thousand, and no deduced type takes `{.a = 1}`.
+  // operators would make two thousand, and no deduced type takes `{.a = 1}`. Results that nobody keeps are worth a
+  // warning, unless they lie in an array that is there or the operator writes its inputs: where both forms of a call
+  // fit, the one that is no template is chosen.
 #define STROP_EACH(...) __VA_ARGS__
 #define STROP_CALLS(inputs, arrays, symbols)                                                                       \
+  [[nodiscard]] auto operator()(STROP_EACH arrays, const T& p = {}, Site site = Site::current()) const             \
+    requires(!MutatesInputs<T>)                                                                                    \
+  {                                                                                                                \
+    return on_arrays(std::array{STROP_EACH inputs}, p, detail::no_target(), site);                                 \
+  }                                                                                                                \
+  template <int = 0>                                                                                               \
   auto operator()(STROP_EACH arrays, const T& p = {}, Target y = detail::no_target(), Site site = Site::current()) \
       const {                                                                                                      \
     return on_arrays(std::array{STROP_EACH inputs}, p, y, site);                                                   \
@@ -240,7 +248,7 @@ class Op {
   auto operator()(STROP_EACH arrays, Target y, Site site = Site::current()) const {                                \
     return on_arrays(std::array{STROP_EACH inputs}, T{}, y, site);                                                 \
   }                                                                                                                \
-  auto operator()(STROP_EACH symbols, const T& p = {}, std::string_view name = {}) const {                         \
+  [[nodiscard]] auto operator()(STROP_EACH symbols, const T& p = {}, std::string_view name = {}) const {           \
     return on_symbols(std::array{STROP_EACH inputs}, p, name);                                                     \
   }
   STROP_CALLS((a.node), (Array a), (Var a))
@@ -253,33 +261,46 @@ class Op {
               (Var a, Var b, Var c, Var d, Var e, Var f))
 #undef STROP_CALLS
 #undef STROP_EACH
-  auto operator()(const T& p = {}, Target y = detail::no_target(), Site site = Site::current()) const {
+  [[nodiscard]] auto operator()(const T& p = {}, Site site = Site::current()) const {
+    return on_arrays(std::array<const NDArray*, 0>{}, p, detail::no_target(), site);
+  }
+  auto operator()(const T& p, Target y, Site site = Site::current()) const {
     return on_arrays(std::array<const NDArray*, 0>{}, p, y, site);
   }
   auto operator()(Target y, Site site = Site::current()) const { return (*this)(T{}, y, site); }
 
   /// Any number of inputs, as a list.
+  [[nodiscard]] auto operator()(std::initializer_list<NDArray> in, const T& p = {}, Site site = Site::current()) const
+    requires(!MutatesInputs<T>)
+  {
+    return on_list({in.begin(), in.size()}, p, detail::no_target(), site);
+  }
+  template <int = 0>
   auto operator()(std::initializer_list<NDArray> in, const T& p = {}, Target y = detail::no_target(),
                   Site site = Site::current()) const {
-    return (*this)(std::span<const NDArray>(in.begin(), in.size()), p, y, site);
+    return on_list({in.begin(), in.size()}, p, y, site);
   }
+  [[nodiscard]] auto operator()(std::span<const NDArray> in, const T& p = {}, Site site = Site::current()) const
+    requires(!MutatesInputs<T>)
+  {
+    return on_list(in, p, detail::no_target(), site);
+  }
+  template <int = 0>
   auto operator()(std::span<const NDArray> in, const T& p = {}, Target y = detail::no_target(),
                   Site site = Site::current()) const {
-    std::vector<const NDArray*> inputs;
-    for (const NDArray& a : in) inputs.push_back(&a);
-    return detail::run<T, library>(p, inputs, y, site);
+    return on_list(in, p, y, site);
   }
-  auto operator()(std::initializer_list<Symbol> in, const T& p = {}, std::string_view name = {}) const {
+  [[nodiscard]] auto operator()(std::initializer_list<Symbol> in, const T& p = {}, std::string_view name = {}) const {
     return on_symbols(in, p, name);
   }
-  auto operator()(std::span<const Symbol> in, const T& p = {}, std::string_view name = {}) const {
+  [[nodiscard]] auto operator()(std::span<const Symbol> in, const T& p = {}, std::string_view name = {}) const {
     return on_symbols(in, p, name);
   }
 
   /// On numbers: the body itself. `strop::exp(1.0)` is a double, `strop::exp(1.0f)` a float.
   template <detail::AnyNumber... X>
     requires(sizeof...(X) > 0)
-  constexpr auto operator()(X... x) const {
+  [[nodiscard]] constexpr auto operator()(X... x) const {
     if constexpr ((std::is_arithmetic_v<X> && ...)) {
       using C = std::common_type_t<X...>;
       using R = std::conditional_t<std::is_floating_point_v<C>, C, double>;
@@ -314,6 +335,11 @@ class Op {
   static auto on_arrays(const std::array<const NDArray*, Count>& in, const T& p, Target y, Site site) {
     check_count<Count>();
     return detail::run<T, library>(p, in, y, site);
+  }
+  static auto on_list(std::span<const NDArray> in, const T& p, Target y, Site site) {
+    std::vector<const NDArray*> inputs;
+    for (const NDArray& a : in) inputs.push_back(&a);
+    return detail::run<T, library>(p, inputs, y, site);
   }
   // S is Symbol, looked at only where a call is instantiated: the layer that defines it comes later.
   template <class S, std::size_t Count>

@@ -48,15 +48,15 @@ N combine_number(const Op<T, When>& with_number, const N& a, K k, Site site) {
 // they are called, for the line that a fallback writes; operators cannot.
 #define STROP_BINARY(function, comma_site, site, broadcasting, equal, with_number, with_number_first) \
   template <detail::AnyNode N>                                                                        \
-  N function(const N& a, const N& b comma_site) {                                                     \
+  [[nodiscard]] N function(const N& a, const N& b comma_site) {                                       \
     return detail::combine<N>(broadcasting, equal, a, b, site);                                       \
   }                                                                                                   \
   template <detail::AnyNode N, detail::PlainNumber K>                                                 \
-  N function(const N& a, K k comma_site) {                                                            \
+  [[nodiscard]] N function(const N& a, K k comma_site) {                                              \
     return detail::combine_number<N>(with_number, a, k, site);                                        \
   }                                                                                                   \
   template <detail::AnyNode N, detail::PlainNumber K>                                                 \
-  N function(K k, const N& b comma_site) {                                                            \
+  [[nodiscard]] N function(K k, const N& b comma_site) {                                              \
     return detail::combine_number<N>(with_number_first, b, k, site);                                  \
   }
 #define STROP_OPERATOR(op, ...) STROP_BINARY(operator op, , detail::Site{}, __VA_ARGS__)
@@ -101,11 +101,11 @@ STROP_FUNCTION(logical_xor, broadcast_logical_xor, elemwise_logical_xor, logical
 #undef STROP_BINARY
 
 template <detail::AnyNode N>
-N operator-(const N& a) {
+[[nodiscard]] N operator-(const N& a) {
   return negative(a);
 }
 template <detail::AnyNode N>
-N operator+(const N& a) {
+[[nodiscard]] N operator+(const N& a) {
   return a;
 }
 

@@ -320,16 +320,16 @@ TEST_CASE("random numbers are drawn in the order of the function, also those tha
       false);
   check_drawn(
       [](const NDArray& v) {
-        noise(v);
+        (void)noise(v);
         const NDArray read = noise(v);
-        noise(quadratic(v, {.b = 3}));
+        (void)noise(quadratic(v, {.b = 3}));
         return plus(read, noise(v));
       },
       false);
   if (std::getenv("STROP_TEST_ASYNCHRONOUS") != nullptr) return;  // there it is refused
   const auto quiet = trace_function([](const NDArray& v) {
     const NDArray first = quiet_noise(v), second = quiet_noise(v);
-    quiet_noise(v);
+    (void)quiet_noise(v);
     return plus(quadratic(second, {.b = 2}), first);
   });
   random::seed(12);
