@@ -21,7 +21,7 @@ TEST_CASE("clip") {
   static_assert(strop::check::storage(within, strop::csr) == strop::csr);
   static_assert(strop::check::storage(strop::Clip{1.0f, 2.0f}, strop::csr) == strop::dense);
   CHECK(error_of([] { (void)strop::clip(strop::array({1}), {.a_min = 1}); }) ==
-        "clip: parameter 'a_max' (float) is required");
+        "clip: parameter 'a_max' (double) is required");
 }
 
 TEST_CASE("where chooses element by element") {
