@@ -69,7 +69,7 @@ int main() {
   fmt::print("\n");
   // expect: data fc1_weight fc1_bias
   try {
-    linear(x, weight, bias);
+    (void)linear(x, weight, bias);
   } catch (const std::exception& error) {
     fmt::print("{}\n", error.what());
   }

@@ -46,7 +46,7 @@ int main() {
   // expect: quadratic (csr) -> (dense) 1
   strop::set_fallback(strop::Fallback::error);
   try {
-    quadratic(x, {.c = 3});
+    (void)quadratic(x, {.c = 3});
   } catch (const std::exception&) {
     fmt::print("refused\n");
   }

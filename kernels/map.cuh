@@ -153,6 +153,7 @@ template <class T, class C, class Y, std::size_t N, std::size_t M>
 struct MapElements {
   T op;
   MapLayout<N, M> a;
+  bool nearest = false;  // integers outside the results' type become its nearest; else they wrap
 
   constexpr std::int64_t work() const { return a.n; }
 
@@ -166,7 +167,10 @@ struct MapElements {
       const auto r = cuda::evaluate<Y>(op, numbers, std::make_index_sequence<N>{});
       for (std::size_t k = 0; k < M; ++k) {
         if (a.out[k] == nullptr) continue;
-        const Y value = a.add[k] ? plus(load_from<Y>(a.dtype, a.out[k], at[N + k]), r[k].v) : r[k].v;
+        Y given = r[k].v;
+        if constexpr (std::same_as<Y, std::int64_t>)
+          if (nearest) given = detail::nearest_integer(a.dtype, given);
+        const Y value = a.add[k] ? plus(load_from<Y>(a.dtype, a.out[k], at[N + k]), given) : given;
         store_to(a.dtype, a.out[k], at[N + k], value);
       }
     }

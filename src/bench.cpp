@@ -158,7 +158,7 @@ int bench(const std::string& name, const std::vector<std::string>& words) {
       std::int64_t bytes = 0;
       std::string shapes;
       for (const NDArray& a : call.in) bytes += bytes_of(a), shapes += cat(shapes.empty() ? "" : " ", a.shape());
-      for (const NDArray& a : call.out) bytes += a ? bytes_of(a) : 0;
+      for (const NDArray& a : call.out) bytes += a.defined() ? bytes_of(a) : 0;
       if (!call.out.empty()) shapes += cat(shapes.empty() ? "" : " ", "-> ", call.out[0].shape());
       const double rate = static_cast<double>(bytes) / seconds;
       lines.push_back(fmt::format("{:<28} {:>10.1f} {:>10.2f} {:>7.0f}%  {}", e->snake, seconds * 1e6, rate * 1e-9,

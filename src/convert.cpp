@@ -25,7 +25,7 @@ LibSVMData read_arrays(const std::string& path) {
     if (part == nullptr) fail("convert: ", path, " holds an array '", name, "', expected data, label and, if any, qid");
     *part = array;
   }
-  if (!rows.data || !rows.label) fail("convert: ", path, " holds no array '", rows.data ? "label" : "data", "'");
+  if (!rows.data.defined() || !rows.label.defined()) fail("convert: ", path, " holds no array '", rows.data.defined() ? "label" : "data", "'");
   if (rows.data.storage() == dense && rows.data.ndim() == 2) rows.data = rows.data.to(csr);
   return rows;
 }
@@ -46,7 +46,7 @@ int convert(const ConvertOptions& options) {
   }
   const LibSVMData rows = load_libsvm(options.from, format);
   NamedArrays arrays{{"data", rows.data}, {"label", rows.label}};
-  if (rows.qid) arrays.emplace_back("qid", rows.qid);
+  if (rows.qid.defined()) arrays.emplace_back("qid", rows.qid);
   save(options.to, arrays);
   std::printf("%lld rows, %lld features, %lld stored values\n", static_cast<long long>(rows.data.shape()[0]),
               static_cast<long long>(rows.data.shape()[1]), static_cast<long long>(rows.data.nnz()));

@@ -19,7 +19,7 @@ constexpr std::int64_t huge_bytes = std::int64_t{1} << 30;
 NDArray load_one(const std::string& path) {
   auto arrays = load(path);
   if (arrays.size() != 1) fail("run: ", path, " holds ", arrays.size(), " arrays, expected one");
-  if (!arrays[0].second) fail("run: ", path, " marks its array as none, expected one with elements");
+  if (!arrays[0].second.defined()) fail("run: ", path, " marks its array as none, expected one with elements");
   return arrays[0].second;
 }
 

@@ -17,6 +17,7 @@ struct half;
 struct bfloat16;
 enum class Dtype : std::uint8_t;
 struct DtypeSet;
+struct Scalar;
 enum class DeviceKind : std::uint8_t;
 struct Device;
 class Shape;

@@ -4,6 +4,14 @@
 #pragma once
 #include <strop/core/push_macros.def>
 
+// First those whose sentences compilers write: before each they list how they came to it.
+#include <strop/core/config.hpp>
+#include <strop/core/params.hpp>
+#include <strop/number/num.hpp>
+#include <strop/number/refused.hpp>
+
+#include <strop/op/diagnose.hpp>
+
 #include <strop/autograd/backward.hpp>
 #include <strop/autograd/check_gradient.hpp>
 #include <strop/autograd/function.hpp>

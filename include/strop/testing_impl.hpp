@@ -133,7 +133,7 @@ inline Check check_backward(const Symbol& symbol, const std::vector<NDArray>& in
          ", an empty handle where none is asked for");
   NamedArrays grads;
   for (std::size_t i = 0; i < expected.size(); ++i)
-    if (expected[i]) {
+    if (expected[i].defined()) {
       const NDArray& x = arrays.args[i].second;
       grads.emplace_back(arrays.args[i].first, full(x.shape(), 1, x.dtype(), x.device()));
     }
@@ -143,7 +143,7 @@ inline Check check_backward(const Symbol& symbol, const std::vector<NDArray>& in
     if (heads.empty()) given.push_back(full(y.shape(), 1, y.dtype(), y.device()));
   run.backward(given);
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (!expected[i]) continue;
+    if (!expected[i].defined()) continue;
     const NDArray wanted = request == GradRequest::add ? expected[i].to(dense) + 1.0 : expected[i];
     const std::string& name = arrays.args[i].first;
     if (std::string wrong = detail::first_difference(cat("the gradient of ", name), run.grad(name), wanted, tolerance);
@@ -241,7 +241,7 @@ inline Check check_consistency(const Symbol& symbol, const NamedShapes& shapes, 
     }
     run.backward(given);
     for (const auto& [name, gradient] : run.grads())
-      if (gradient) result.grads.emplace_back(name, gradient.to(cpu()).copy());
+      if (gradient.defined()) result.grads.emplace_back(name, gradient.to(cpu()).copy());
     runs.push_back(std::move(result));
   }
   const std::vector<std::string> names = symbol.list_outputs();

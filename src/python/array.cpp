@@ -398,7 +398,7 @@ PyTypeObject* make_type() {
 PyTypeObject* array_type() { return dense_type; }
 
 PyObject* wrap(NDArray array, unsigned facts) {
-  if (!array) return Py_NewRef(Py_None);
+  if (!array.defined()) return Py_NewRef(Py_None);
   auto* const type = reinterpret_cast<PyTypeObject*>(classes[static_cast<std::size_t>(array.storage())]);
   PyObject* const made = new_object(type);
   if (made == nullptr) nb::raise_python_error();

@@ -119,16 +119,15 @@ bool write_basic(PyObject* self, PyObject* key, PyObject* value) {
   const NDArray& a = array_of(self);
   Parts parts;
   if (!(PyFloat_CheckExact(value) || PyLong_CheckExact(value)) || !parts_of(a, key, parts)) return false;
-  const std::optional<double> number = number_of(value);
-  constexpr double exact = 9007199254740992;  // 2^53: what a double holds of whole numbers
-  if (!number || (a.dtype() == i64 && !(*number > -exact && *number < exact))) return false;
+  const std::optional<Scalar> number = scalar_of(value);
+  if (!number) return false;
   bool whole = true;
   for (int k = 0; k < a.ndim(); ++k) whole = whole && parts[k].is_whole(a.shape()[k]);
   if (whole) return false;
   static const Schema& schema = schema_called("_slice_assign_scalar");
   detail::ParamBox box(schema.entry.params);
   const detail::ParamTable& table = *schema.entry.params;
-  *static_cast<double*>(table.at(table, box.get(), 0)) = *number;
+  *static_cast<Scalar*>(table.at(table, box.get(), 0)) = *number;
   set_bounds(schema, box, 1, parts);
   Py_DECREF(run(schema, box.get(), {&self, 1}, self));
   return true;

@@ -115,7 +115,7 @@ template <class F, class... Arrays>
 auto on_elements(F&& f, const Arrays&... arrays) {
   bool worth = false;
   for (const NDArray* const a : {&arrays...}) {
-    if (!*a) continue;
+    if (!a->defined()) continue;
     wait_for(*a);
     worth = worth || a->busy() || is_long(a->size());
   }
@@ -213,8 +213,10 @@ void add_memory(nb::module_& module) {
     const Device device = device_of(ctx.ptr());
     return NDArray(shape, dtype, device, static_cast<Storage>(storage));
   });
-  module.def("full", [](const Shape& shape, double value, Dtype dtype, nb::object ctx) {
-    return full(shape, value, dtype, device_of(ctx.ptr()));
+  module.def("full", [](const Shape& shape, nb::object value, Dtype dtype, nb::object ctx) {
+    const std::optional<Scalar> number = scalar_of(value.ptr());
+    if (!number) refuse(Kind::type, "full: the value is no number");
+    return full(shape, *number, dtype, device_of(ctx.ptr()));
   });
   module.def("copy", [](nb::handle object) {
     return moved(object, ~0U,
@@ -322,7 +324,7 @@ void add_gradients(nb::module_& module) {
                 : a.attach_grad(static_cast<GradRequest>(request), static_cast<Storage>(storage));
   });
   module.def("mark_variable", [](const NDArray& a, const NDArray& gradient, int request) {
-    if (gradient && (gradient.shape() != a.shape() || gradient.dtype() != a.dtype()))
+    if (gradient.defined() && (gradient.shape() != a.shape() || gradient.dtype() != a.dtype()))
       refuse(Kind::value, "mark_variables: a gradient of shape ", gradient.shape(), " and ", name_of(gradient.dtype()),
              " for an array of shape ", a.shape(), " and ", name_of(a.dtype()));
     auto* const leaf = new detail::Leaf;

@@ -312,13 +312,13 @@ const Schema& operator_of(Binary which, const char* BinaryNames::* form) {
   return *known[row][column];
 }
 
-PyObject* of_scalar(const Schema& schema, PyObject* array, double value, PyObject* out) {
+PyObject* of_scalar(const Schema& schema, PyObject* array, const Scalar& value, PyObject* out) {
   ParamBox box(schema.entry.params);
   const detail::ParamTable& table = *schema.entry.params;
-  if (is_of<double>(table.fields[0].type, schema.entry.library))
-    *static_cast<double*>(table.at(table, box.get(), 0)) = value;
+  if (is_of<Scalar>(table.fields[0].type, schema.entry.library))
+    *static_cast<Scalar*>(table.at(table, box.get(), 0)) = value;
   else
-    detail::set_param(schema.entry.snake, table, box.get(), "scalar", detail::print_real(value));
+    detail::set_param(schema.entry.snake, table, box.get(), "scalar", detail::Text<Scalar>::print(value));
   return run(schema, box.get(), {&array, 1}, out);
 }
 
@@ -498,7 +498,7 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
     detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
   }
   tell_fallbacks();
-  if (is_long(elements) && results[0]) note_order(results[0]);
+  if (is_long(elements) && results[0].defined()) note_order(results[0]);
   const unsigned facts =
       known ? facts_after(schema.flow, entry, op, op == schema.defaults.get(), inputs, results[0]) : 0;
   if (out != nullptr) {
@@ -529,9 +529,9 @@ PyObject* binary(Binary which, PyObject* a, PyObject* b, PyObject* out) {
   }
   const bool reversed = !is_array(a);
   PyObject *const array = reversed ? b : a, *const other = reversed ? a : b;
-  const std::optional<double> number =
+  const std::optional<Scalar> number =
       binary_names[static_cast<std::size_t>(which)].scalar == nullptr || is_array(other) ? std::nullopt
-                                                                                         : number_of(other);
+                                                                                         : scalar_of(other);
   if (number)
     return of_scalar(operator_of(which, reversed ? &BinaryNames::reversed : &BinaryNames::scalar), array, *number, out);
   const nb::object made = converted(other, array);

@@ -225,6 +225,7 @@ Dtype dtype_of_object(PyObject* object);
 PyObject* dtype_object(Dtype dtype);
 /// A number of any type; empty where the object is none.
 std::optional<double> number_of(PyObject* object);
+std::optional<Scalar> scalar_of(PyObject* object);
 std::optional<std::int64_t> integer_of(PyObject* object);
 /// The name of a file, in the bytes that the system has for it: of a text, bytes, or an object with __fspath__.
 struct Path {

@@ -45,6 +45,11 @@ bool store_value(PyObject* from, V& to) {
   to = static_cast<V>(*number);
   return std::isinf(to) == std::isinf(*number);
 }
+inline bool store_value(PyObject* from, Scalar& to) {
+  const std::optional<Scalar> number = scalar_of(from);
+  if (number) to = *number;
+  return number.has_value();
+}
 inline bool store_value(PyObject* from, Shape& to) {
   std::optional<Shape> shape = shape_of(from);
   if (shape) to = std::move(*shape);
@@ -130,7 +135,7 @@ Store find_store(const detail::ValueType* type, bool own) {
 }
 /// How values of such a parameter are set without a text; null: by their text. `own`: of an operator of the library.
 inline Store store_of(const detail::ValueType* type, bool own) {
-  return find_store<bool, int, std::int64_t, float, double, Shape, Axes, Dtype, Numbers>(type, own);
+  return find_store<bool, int, std::int64_t, float, double, Scalar, Shape, Axes, Dtype, Numbers>(type, own);
 }
 
 // --- what is known of an operator -----------------------------------------------------------------------------------

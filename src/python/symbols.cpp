@@ -123,7 +123,7 @@ class History {
   Symbol variable(const void* array) { return variable(Key{{array}, {}}); }
   Symbol variable(const Key& key) {
     Symbol& known = variables_[key];
-    if (!known) known = var(cat("var", variables_.size() - 1));
+    if (!known.defined()) known = var(cat("var", variables_.size() - 1));
     return known;
   }
   /// What says which array it is. The history has a sparse one as it was at the call, in another body each time, whose
@@ -213,7 +213,7 @@ void run_graph(bool apart, F run) {
 
 void wait_for_each(const NamedArrays& named) {
   for (const auto& one : named)
-    if (one.second) wait_for(one.second);
+    if (one.second.defined()) wait_for(one.second);
 }
 std::vector<NDArray> arrays_of(const NamedArrays& named) {
   std::vector<NDArray> all;
@@ -252,7 +252,7 @@ void set_attributes(const Symbol& made, std::span<const Symbol> given, const nb:
     const std::string name = text_of(key.ptr()), text = text_of(value.ptr());
     made[0].set_attr(name, text);
     for (detail::Index i = 0; i < node.inputs.size(); ++i)
-      if (node.inputs[i].node && (i >= std::ssize(given) || !detail::element(given, i)))
+      if (node.inputs[i].node && (i >= std::ssize(given) || !detail::element(given, i).defined()))
         Symbol(node.inputs[i]).set_attr(name, text);
   }
 }

@@ -245,6 +245,14 @@ std::optional<double> number_of(PyObject* object) {
   return std::nullopt;
 }
 
+std::optional<Scalar> scalar_of(PyObject* object) {
+  if (PyFloat_Check(object)) return Scalar(PyFloat_AsDouble(object));
+  if (PyLong_Check(object) || (PyIndex_Check(object) != 0 && PySequence_Check(object) == 0))
+    if (const std::optional<std::int64_t> whole = integer_of(object)) return Scalar(*whole);
+  const std::optional<double> number = number_of(object);  // beyond 64 bits as well
+  return number ? std::optional(Scalar(*number)) : std::nullopt;
+}
+
 std::optional<std::int64_t> integer_of(PyObject* object) {
   long long value = 0;
   if (PyLong_Check(object)) {

@@ -23,7 +23,7 @@ using namespace strop;
 inline void expect_format(const NamedArrays& arrays) {
   try {
     for (const auto& [name, a] : arrays)
-      if (a) {
+      if (a.defined()) {
         a.check_format(false);
         detail::merged(a, true).check_format();
       }
@@ -45,7 +45,7 @@ int read_twice(const std::uint8_t* bytes, std::size_t size, Read read, Write wri
   }
   expect_format(arrays);
   for (const auto& [name, a] : arrays)
-    if (!a) return 0;  // an array that is none cannot be written
+    if (!a.defined()) return 0;  // an array that is none cannot be written
   std::string text;
   try {
     detail::Output out(&text);

@@ -40,7 +40,8 @@ TEST_CASE("div_sqrt_dim") {
   saw(s);
   check_values(s, {0.75, -1.25, 0, 2, 1, 2, 3, 4});
   battery(s, {.same_shape = false});
-  CHECK(error_of([] { strop::div_sqrt_dim(strop::scalar(2)); }) == "_contrib_div_sqrt_dim: input 'data' has no axis");
+  CHECK(error_of([] { (void)strop::div_sqrt_dim(strop::scalar(2)); }) ==
+        "_contrib_div_sqrt_dim: input 'data' has no axis");
   check_covered(strop::ContribMapOps{});
 }
 
@@ -101,7 +102,7 @@ TEST_CASE("amp_cast casts float16, bfloat16 and float32") {
   CHECK(strop::amp_cast(strop::array({{0, 1}}).to(strop::csr), {.dtype = strop::f64}).storage() == strop::csr);
   CHECK(gradient_at(x, strop::array({1, 2}).to(strop::f16),
                     [](const NDArray& a) { return strop::amp_cast(a, {.dtype = strop::f16}); }) == Numbers{1, 2});
-  CHECK(error_of([&] { strop::amp_cast(x); }) == "amp_cast: parameter 'dtype' (dtype) is required");
+  CHECK(error_of([&] { (void)strop::amp_cast(x); }) == "amp_cast: parameter 'dtype' (dtype) is required");
   saw(subject(strop::amp_cast, {x}));
   const Subject several = subject("amp_multicast", {x, x}, {{"num_outputs", "2"}}),
                 back = subject("_backward_amp_multicast", {x, x});

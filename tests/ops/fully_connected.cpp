@@ -61,9 +61,9 @@ TEST_CASE("fully_connected multiplies the rows that a row_sparse weight or bias 
          {b, bias, rows(b, {1, 4}), rows(b, {4, 0, 4}), strop::zeros({5}, row_sparse), NDArray()})
       for (const strop::Dtype type : {strop::f32, strop::f64, strop::f16})
         for (const bool flatten : {true, false}) {
-          const FullyConnected p{.num_hidden = 5, .no_bias = !given, .flatten = flatten};
+          const FullyConnected p{.num_hidden = 5, .no_bias = !given.defined(), .flatten = flatten};
           Arrays sparse{(flatten ? x : x2).to(type), weight.to(type)}, dense{sparse[0], sparse[1].to(strop::dense)};
-          if (given) sparse.push_back(given.to(type)), dense.push_back(sparse[2].to(strop::dense));
+          if (given.defined()) sparse.push_back(given.to(type)), dense.push_back(sparse[2].to(strop::dense));
           const Subject s = subject(strop::fully_connected, sparse, p);
           const NDArray y = call(s, dense)[0], got = call(s)[0], twice = y.copy();
           call(s, sparse, {twice}, {Request::add});
@@ -76,7 +76,7 @@ TEST_CASE("fully_connected multiplies the rows that a row_sparse weight or bias 
                                       FullyConnected{.num_hidden = 2, .no_bias = true})) == Numbers{0, inf});
   strop::set_fallback(before);
   CHECK(error_of([&] {
-          strop::fully_connected(x, strop::row_sparse_array(strop::ones({1, 4}), {5}, {5, 4}),
+          (void)strop::fully_connected(x, strop::row_sparse_array(strop::ones({1, 4}), {5}, {5, 4}),
                                  {.num_hidden = 5, .no_bias = true});
         }).find("input 'weight': indices[0] = 5 is outside 0 to 4, the stored rows") != std::string::npos);
 }
@@ -139,14 +139,14 @@ TEST_CASE("fully_connected infers the weight") {
 
 TEST_CASE("fully_connected refuses in a sentence") {
   const NDArray x = count(12, {3, 4}), w = count(8, {2, 4});
-  CHECK(error_of([&] { strop::fully_connected(x, w, w); }) ==
+  CHECK(error_of([&] { (void)strop::fully_connected(x, w, w); }) ==
         "fully_connected: parameter 'num_hidden' (int) is required");
-  CHECK(error_of([&] { strop::fully_connected(x, w, w, {.num_hidden = 0}); }) ==
+  CHECK(error_of([&] { (void)strop::fully_connected(x, w, w, {.num_hidden = 0}); }) ==
         "fully_connected: parameter 'num_hidden' is 0, expected at least 1");
-  CHECK(error_of([&] { strop::fully_connected(x, w, {.num_hidden = 2}); }) ==
+  CHECK(error_of([&] { (void)strop::fully_connected(x, w, {.num_hidden = 2}); }) ==
         "fully_connected: takes 3 inputs (data, weight, bias), 2 were given");
-  CHECK(error_of([&] { strop::fully_connected(x, count(6, {2, 3}), {.num_hidden = 2, .no_bias = true}); }) ==
+  CHECK(error_of([&] { (void)strop::fully_connected(x, count(6, {2, 3}), {.num_hidden = 2, .no_bias = true}); }) ==
         "fully_connected: input 'weight' has shape (2, 3), expected (2, 4)");
-  CHECK(error_of([&] { strop::fully_connected(x, w, w, {.num_hidden = 2}); }) ==
+  CHECK(error_of([&] { (void)strop::fully_connected(x, w, w, {.num_hidden = 2}); }) ==
         "fully_connected: input 'bias' has shape (2, 4), expected (2,)");
 }

@@ -32,7 +32,7 @@ void compare_unplanned(const Program& program, const Symbol& net, const Argument
   const Symbol variables = net.get_internals();
   for (const auto& [name, array] : args) {
     const NDArray& leaf = eager.arrays[static_cast<std::size_t>(std::stoi(name.substr(1)))];
-    if (!differentiable || !leaf.grad() || leaf.storage() != strop::dense) continue;
+    if (!differentiable || !leaf.grad().defined() || leaf.storage() != strop::dense) continue;
     wrt.push_back(variables[name]);
     expected.push_back(&leaf);
   }
@@ -153,7 +153,7 @@ bool compare_traced(const Program& program, unsigned seed) {
       heads.push_back(with_dtype(head, results[i].dtype()));
     }
     strop::backward(from, heads);
-    for (const NDArray& leaf : arrays) gradients.push_back(leaf.grad() ? leaf.grad().copy() : NDArray());
+    for (const NDArray& leaf : arrays) gradients.push_back(leaf.grad().defined() ? leaf.grad().copy() : NDArray());
     return gradients;
   };
   const unsigned all = (1U << program.results.size()) - 1, order[] = {1 + seed % all, all, 1};
@@ -176,7 +176,7 @@ bool compare_traced(const Program& program, unsigned seed) {
     for (std::size_t i = 0; i < eager.size(); ++i) CHECK(differs(eager[i], found[i], 0) == "");
     const std::vector<NDArray> gradients = differentiate(found, order[k]);
     for (std::size_t i = 0; i < arrays.size(); ++i)
-      if (gradients[i])
+      if (gradients[i].defined())
         CHECK_MESSAGE(differs(expected[k][i], gradients[i], 1e-9) == "", "gradient of leaf ", i, ", heads ", order[k]);
   }
   return traced.graphs_by_calls() == 0;

@@ -266,7 +266,7 @@ inline strop::NamedArrays taken(const Symbol& net, const std::vector<NDArray>& a
 inline strop::NamedArrays buffers_for(const strop::NamedArrays& used) {
   strop::NamedArrays grads;
   for (const auto& [name, array] : used)
-    if (array.grad())
+    if (array.grad().defined())
       grads.emplace_back(name, array.storage() == strop::dense
                                    ? strop::full(array.shape(), 77, array.dtype())
                                    : strop::zeros(array.shape(), array.storage(), array.dtype()));

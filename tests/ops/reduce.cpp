@@ -201,9 +201,46 @@ TEST_CASE("small integers are reduced in their own type, as MXNet does it") {
   CHECK(values(strop::invoke("sum", {strop::full({2}, 1073741824, strop::i32)})) == Numbers{-2147483648.0});
   CHECK(values(strop::invoke("argmax", {count({128}).to(strop::i8)})) == Numbers{127});
   CHECK(refusal("argmax", {}, {strop::zeros({129}, strop::i8)}) ==
-        "argmax: int8 does not hold the 129 positions of a row, expected at most 128");
+        "argmax: int8 does not hold the 129 positions of a row, expected at most 128; convert the array to a "
+        "wider type");
   CHECK(refusal("argmin", {{"axis", "0"}}, {strop::zeros({257, 2}, strop::u8)}) ==
-        "argmin: uint8 does not hold the 257 positions of a row, expected at most 256");
+        "argmin: uint8 does not hold the 257 positions of a row, expected at most 256; convert the array to "
+        "a wider type");
+}
+
+TEST_CASE("positions that floating types do not hold are refused, as those of integers, topk and argsort") {
+  const auto held = [](std::string_view op, Dtype type, std::int64_t most, strop::Attributes params, bool first) {
+    const auto row = [&](std::int64_t n) { return (first ? strop::zeros({1, n}, type) : strop::zeros({n, 1}, type)); };
+    const NDArray at = strop::zeros({1, most}, type);
+    strop::slice_assign_scalar(at, {.scalar = 1, .begin = {0, most - 1}, .end = {1, most}}, strop::into(at));
+    const NDArray fits = first ? at : at.reshape({most, 1});
+    CHECK(values(strop::invoke(op, {fits}, params)) == Numbers{static_cast<double>(most - 1)});
+    CHECK(refusal(op, params, {row(most + 1)}) ==
+          cat(op == "argmax_channel" ? "argmax" : op, ": ", name_of(type), " does not hold the ", most + 1,
+              " positions of a row, expected at most ", most, "; convert the array to a wider type"));
+  };
+  held("argmax", strop::f16, 2049, {{"axis", "1"}}, true);
+  held("argmax", strop::f16, 2049, {{"axis", "0"}}, false);
+  held("argmax", strop::bf16, 257, {}, true);
+  held("argmax_channel", strop::f16, 2049, {}, true);
+  for (const Dtype type : {strop::f16, strop::bf16}) {  // as converted copies gave them
+    const NDArray x = array({{1, 3, 2}, {5, 4, NaN}}).to(type);
+    CHECK(values(strop::invoke("argmin", {x}, {{"axis", "1"}})) == Numbers{0, 2});
+    CHECK(strop::invoke("argmin", {x}, {{"axis", "0"}}).dtype() == type);
+  }
+  CHECK(refusal("argmin", {}, {strop::zeros({(1 << 24) + 2})}) ==
+        "argmin: float32 does not hold the 16777218 positions of a row, expected at most 16777217; convert the array "
+        "to a wider type");
+  CHECK(refusal("_ravel_multi_index", {{"shape", "(3, 2)"}}, {array({{8388608}, {1}})}) ==
+        "_ravel_multi_index: float32 does not hold the position 16777217 exactly; give coordinates of a wider type");
+  CHECK(values(strop::invoke("_ravel_multi_index", {array({{8388608}, {1}}).to(strop::f64)}, {{"shape", "(3, 2)"}})) ==
+        Numbers{16777217});
+  CHECK(refusal("_ravel_multi_index", {{"shape", "(30, 20)"}}, {array({{20}, {1}}).to(strop::u8)}) ==
+        "_ravel_multi_index: uint8 does not hold the position 401 exactly; give coordinates of a wider type");
+  CHECK(
+      refusal("_contrib_bipartite_matching", {{"threshold", "0"}}, {strop::zeros({2, 2050}, strop::f16)}) ==
+      "bipartite_matching: float16 does not hold 2050 positions exactly, expected at most 2049; convert the scores to "
+      "a wider type");
 }
 
 TEST_CASE("NaN is passed on, or passed over") {

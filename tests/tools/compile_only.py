@@ -7,7 +7,8 @@
   reject   tests/reject/*.cpp: must not compile, and the messages must contain every `// reject: text` of the file
            (`// reject(g++): text`, `// reject(clang++): text`: of one compiler only); `// reject-first: text` is in the first
            error line. `// reject-first A B: text` is of the file with -DA, and with -DB. What is refused is read with the flags of a
-           line `// flags: …`; with -DCONTROL, and without these, the file must compile. Users of the compiled library see
+           line `// flags: …`; with a line `// lines: 20` the first error stands in the first 20 lines of what a compiler says
+           of the whole program; with -DCONTROL, and without these, the file must compile. Users of the compiled library see
            the same sentences, a third sooner, so these are theirs; the contract is precompiled
   headers  every header under include/strop, alone and included twice: by clang, which takes half the time of g++. One that
            has code for STROP_COMPILED to leave out is read with it, and without the bodies of kernels beside it; the others
@@ -67,18 +68,22 @@ def reject(report, compiler, path):
             report.failed(path.name, "the file has no `// reject: text` line")
         return
     flags = flags_of(path)
+    most = re.search(r"(?m)^// lines: (\d+)$", path.read_text())
     all_errors = ["-ferror-limit=0"] if compiler.name == "clang++" else []
     as_user = user_arguments(compiler)
     for case, wanted in cases.items():
         name = f"{path.name} {case} with {compiler.name}"
         arguments = [*as_user, *all_errors, *flags, *([f"-D{case}"] if case else [])]
-        status, messages = syntax_check(compiler, arguments, path, None if flags else contract(compiler))
+        status, messages = syntax_check(compiler, arguments, path, None if flags or most else contract(compiler))
+        before = next((n for n, line in enumerate(messages.splitlines(), 1) if " error: " in line), 0)
         error = next((line for line in messages.splitlines() if " error: " in line), "")
         missing = [text for first, text in wanted if squeezed(text) not in squeezed(error if first else messages)]
         if status == 0:
             report.failed(name, "this compiled and should not have")
         elif missing:
             report.failed(name, "\n".join(f"not in the messages: {text}" for text in missing) + "\n" + messages)
+        elif most and before > int(most[1]):
+            report.failed(name, f"the first error stands in line {before}, expected the first {most[1]}\n" + messages)
         else:
             report.passed(name)
     name = f"{path.name} with {compiler.name}"

@@ -28,7 +28,7 @@ class BackwardPass {
   void collect(Span<const NDArray> variables) {
     collecting_ = true;
     for (const NDArray& v : variables) {
-      if (!v) fail("grad: variable ", leaves_.size(), " is a handle without an array");
+      if (!v.defined()) fail("grad: variable ", leaves_.size(), " is a handle without an array");
       if (!v.body().leaf) fail("grad: variable ", leaves_.size(), ", of shape ", v.shape(), ", has no attach_grad()");
       leaves_.push_back(static_cast<Leaf*>(v.body().leaf.get()));
     }
@@ -52,8 +52,8 @@ class BackwardPass {
  private:
   void walk(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
     for (const NDArray& head : heads)
-      if (!head || !(head.body().leaf || head.body().lineage))
-        fail("backward: the array of shape ", head ? to_text(head.shape()) : std::string("()"),
+      if (!head.defined() || !(head.body().leaf || head.body().lineage))
+        fail("backward: the array of shape ", head.defined() ? to_text(head.shape()) : std::string("()"),
              " was not computed while recording from an array with attach_grad()");
     while (!visit_all(heads)) {
       order_.clear();
@@ -62,14 +62,14 @@ class BackwardPass {
     for (Index i = 0; i < heads.size(); ++i) {
       const NDArray& head = heads[i];
       NDArray gradient = i < head_gradients.size() ? head_gradients[i] : NDArray();
-      if (gradient && gradient.shape() != head.shape())
+      if (gradient.defined() && gradient.shape() != head.shape())
         fail("backward: head gradient ", i, " has shape ", gradient.shape(), ", expected ", head.shape());
-      if (gradient && gradient.dtype() != head.dtype() && comes_from_map(head))
+      if (gradient.defined() && gradient.dtype() != head.dtype() && comes_from_map(head))
         fail("backward: head gradient ", i, " is ", name_of(gradient.dtype()), ", expected ", name_of(head.dtype()));
       if (gradient) check_structure_of(gradient, [i] { return cat("backward: head gradient ", i); });
       TapeInput to;
       fill_input(to, head, false);
-      if (!gradient) gradient = head.storage() == dense ? filled_like(head, 1) : constant_like(head, 1);
+      if (!gradient.defined()) gradient = head.storage() == dense ? filled_like(head, 1) : constant_like(head, 1);
       contribute(to, gradient);
     }
     for (Index i = order_.size(); i-- > 0;) step(*order_[i]);
@@ -158,7 +158,7 @@ class BackwardPass {
       const bool known_zero = is_known_zero(out.gradient);
       if (known_zero && !tells) out.gradient = NDArray();
       zero = zero || known_zero;
-      any = any || (out.gradient && !known_zero);
+      any = any || (out.gradient.defined() && !known_zero);
     }
     if (!any && zero && !tells && (!node.function || node.function->is_linear())) return step_zero(node);
     if (!any && !zero) return;
@@ -192,7 +192,7 @@ class BackwardPass {
 
   NDArray head_of(TapeNode& node, Index k) {
     TapeOutput& out = node.outputs[k];
-    if (out.gradient) return repeated(out.gradient, out.array.shape());
+    if (out.gradient.defined()) return repeated(out.gradient, out.array.shape());
     return node.on_pattern ? NDArray(out.array.shape(), out.array.dtype(), out.array.device(), out.array.storage())
                            : filled_like(out.array, 0);
   }
@@ -212,8 +212,8 @@ class BackwardPass {
     for (const GradientArgument& argument : roles.takes) {
       const Index k = argument.at;
       if (argument.role == Role::head)
-        held.push_head(broadcasts && node.outputs[k].gradient ? std::move(node.outputs[k].gradient)
-                                                              : take_head(node, k));
+        held.push_head(broadcasts && node.outputs[k].gradient.defined() ? std::move(node.outputs[k].gradient)
+                                                                        : take_head(node, k));
       else
         held.push(argument.role == Role::in ? input_of(node, k) : output_of(node, k));
     }
@@ -235,11 +235,11 @@ class BackwardPass {
       const bool wants = wanted(input) && !given[i];
       asked = asked || wants;
       NDArray direct = wants && !widened ? direct_target(node, input, i, held, storage) : NDArray();
-      apart.push_back(!direct);
-      requests.push_back(!wants ? Request::null : direct ? direct_request(input) : Request::write);
-      out.push_back(direct    ? direct
-                    : widened ? Held::wide_shell(input.array, storage)
-                              : shell_of(input.array, storage));
+      apart.push_back(!direct.defined());
+      requests.push_back(!wants ? Request::null : direct.defined() ? direct_request(input) : Request::write);
+      out.push_back(direct.defined() ? direct
+                    : widened        ? Held::wide_shell(input.array, storage)
+                                     : shell_of(input.array, storage));
     }
     if (!asked) return;
     // In the memory of the head gradient, which nobody looks at again but a GPU for a result that is a sum over it.
@@ -417,7 +417,7 @@ class BackwardPass {
   }
   static Storage buffer_storage(const TapeInput& in) {
     const Leaf* leaf = in.leaf ? static_cast<const Leaf*>(in.source.get()) : nullptr;
-    return leaf != nullptr && leaf->gradient ? leaf->gradient.storage() : dense;
+    return leaf != nullptr && leaf->gradient.defined() ? leaf->gradient.storage() : dense;
   }
   /// A sparse leaf with a buffer of its own storage: its gradient is wanted on the leaf's pattern.
   static bool has_sparse_buffer(const TapeInput& in) {
@@ -463,10 +463,11 @@ class BackwardPass {
     if (!wanted(in)) return true;
     const NDArray gradient = rule.spread(node.op(), take_head(node, 0), in.array.shape());
     Shape common = in.array.shape();
-    if (!gradient || !broadcast_into(common, gradient.shape()) || common != in.array.shape() ||
+    if (!gradient.defined() || !broadcast_into(common, gradient.shape()) || common != in.array.shape() ||
         gradient.storage() != dense)
       fail("backward: spread_gradient of ", node.name(), " returned ",
-           gradient ? cat("shape ", gradient.shape(), " (", name_of(gradient.storage()), ")") : std::string("nothing"),
+           gradient.defined() ? cat("shape ", gradient.shape(), " (", name_of(gradient.storage()), ")")
+                              : std::string("nothing"),
            ", expected a dense array that broadcasts to ", in.array.shape());
     contribute(in, gradient);
     return true;
@@ -491,7 +492,7 @@ class BackwardPass {
     const bool tells = node.function->tells_zeros();
     for (Index k = 0; k < node.outputs.size(); ++k) {
       const NDArray& head = node.outputs[k].gradient;
-      heads.push_back(tells && (!head || is_known_zero(head)) ? head : head_of(node, k));
+      heads.push_back(tells && (!head.defined() || is_known_zero(head)) ? head : head_of(node, k));
     }
     std::vector<NDArray> gradients = node.function->backward(heads);
     give(node, gradients);
@@ -502,8 +503,8 @@ class BackwardPass {
       fail("backward: the gradient of ", node.name(), " returned ", gradients.size(), " arrays for ",
            node.inputs.size(), " inputs");
     for (Index i = 0; i < gradients.size(); ++i) {
-      if (gradients[i] && has_zero_gradient(node.inputs[i])) contribute_zero(node.inputs[i]);
-      if (!gradients[i] || !wanted(node.inputs[i])) continue;
+      if (gradients[i].defined() && has_zero_gradient(node.inputs[i])) contribute_zero(node.inputs[i]);
+      if (!gradients[i].defined() || !wanted(node.inputs[i])) continue;
       if (gradients[i].shape() != node.inputs[i].array.shape())
         fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(),
              ", expected ", node.inputs[i].array.shape());
@@ -522,7 +523,7 @@ class BackwardPass {
   void contribute_zero(const TapeInput& in) {
     if (in.leaf) {
       contribute(in, constant_like(in.array, 0));
-    } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot) {
+    } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot.defined()) {
       slot = shell_of(in.array, dense);
     }
   }
@@ -538,8 +539,8 @@ class BackwardPass {
         return contribute(in, dense_form(given));
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient;
       if (is_known_zero(slot)) slot = NDArray();
-      if (!slot || slot.shape() == given.shape())
-        slot = slot ? sum_of(slot, given) : given;
+      if (!slot.defined() || slot.shape() == given.shape())
+        slot = slot.defined() ? sum_of(slot, given) : given;
       else
         slot = sum_of(repeated(slot, in.array.shape()), repeated(given, in.array.shape()));
       return;
@@ -550,7 +551,7 @@ class BackwardPass {
       for (Index i = 0; i < leaves_.size(); ++i)
         if (leaves_[i] == leaf) {
           NDArray& sum = element(collected_, i);
-          sum = sum ? sum_of(sum, gradient) : gradient;
+          sum = sum.defined() ? sum_of(sum, gradient) : gradient;
         }
       return;
     }
@@ -586,7 +587,7 @@ STROP_IMPL std::vector<NDArray> collect_gradients(const NDArray& head, std::span
   pass.run({&head, 1}, options.head_gradients);
   std::vector<NDArray> out = std::move(pass.collected());
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (!out[i]) out[i] = zeros(variables[i].shape(), variables[i].dtype(), variables[i].device());
+    if (!out[i].defined()) out[i] = zeros(variables[i].shape(), variables[i].dtype(), variables[i].device());
   return out;
 }
 
@@ -597,7 +598,7 @@ STROP_IMPL void backward(std::span<const NDArray> heads, std::span<const NDArray
 }
 
 STROP_IMPL void NDArray::backward(const NDArray& head_gradient, bool retain_graph) const {
-  strop::backward({this, 1}, std::span<const NDArray>(&head_gradient, head_gradient ? 1U : 0U), retain_graph);
+  strop::backward({this, 1}, std::span<const NDArray>(&head_gradient, head_gradient.defined() ? 1U : 0U), retain_graph);
 }
 
 }  // namespace strop::inline v0

@@ -52,7 +52,7 @@ STROP_IMPL NDArray filled_like(const NDArray& a, double value) { return full(a.s
 
 /// A gradient without elements stands for zeros.
 STROP_IMPL bool is_known_zero(const NDArray& gradient) {
-  return gradient && gradient.storage() == dense && !gradient.allocated();
+  return gradient.defined() && gradient.storage() == dense && !gradient.allocated();
 }
 
 /// One element that broadcasts to the array.

@@ -12,10 +12,10 @@ STROP_IMPL void check_tangents(std::string_view what, std::span<const NDArray> x
   if (x.size() != tangents.size())
     fail("jvp: ", what, " has ", x.size(), " inputs, ", tangents.size(), " tangents were given");
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (!in_mask(none, i) && (!x[i] || !tangents[i] || x[i].shape() != tangents[i].shape()))
+    if (!in_mask(none, i) && (!x[i].defined() || !tangents[i].defined() || x[i].shape() != tangents[i].shape()))
       fail("jvp: the tangent of input ", i, " of ", what, " has shape ",
-           tangents[i] ? to_text(tangents[i].shape()) : std::string("()"), ", expected ",
-           x[i] ? to_text(x[i].shape()) : std::string("()"));
+           tangents[i].defined() ? to_text(tangents[i].shape()) : std::string("()"), ", expected ",
+           x[i].defined() ? to_text(x[i].shape()) : std::string("()"));
 }
 
 STROP_IMPL std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::span<const NDArray> x),
@@ -30,7 +30,7 @@ STROP_IMPL std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* 
   {
     const ModeScope recorded(&tape, call_mode.training);
     y = call(f, points);
-    if (!y) fail("jvp: the function returned a handle without an array");
+    if (!y.defined()) fail("jvp: the function returned a handle without an array");
     u = ones(y.shape(), y.dtype(), y.device());
     u.attach_grad();
     if (is_tracked(y)) {

@@ -113,7 +113,8 @@ void record_step(const Ref<Function>& function, Inputs in, Span<const NDArray> o
 /// While it lives, calls of this thread are recorded for backward; training mode unless said otherwise.
 class record {
  public:
-  explicit record(bool train = true) : mode_(&detail::tape, train) {}
+  [[nodiscard("it records while it lives: give it a name")]] explicit record(bool train = true)
+      : mode_(&detail::tape, train) {}
 
  private:
   detail::ModeScope mode_;
@@ -122,7 +123,8 @@ class record {
 /// While it lives, nothing is recorded.
 class pause {
  public:
-  explicit pause(bool train = false) : mode_(nullptr, train) {}
+  [[nodiscard("it pauses while it lives: give it a name")]] explicit pause(bool train = false)
+      : mode_(nullptr, train) {}
 
  private:
   detail::ModeScope mode_;
@@ -131,7 +133,8 @@ class pause {
 /// Operators behave as in training, recorded or not.
 class train_mode {
  public:
-  explicit train_mode(bool train = true) : mode_(detail::recording(), train) {}
+  [[nodiscard("it is in force while it lives: give it a name")]] explicit train_mode(bool train = true)
+      : mode_(detail::recording(), train) {}
 
  private:
   detail::ModeScope mode_;
@@ -139,7 +142,7 @@ class train_mode {
 /// Operators behave as in prediction, recorded or not.
 class predict_mode : public train_mode {
  public:
-  predict_mode() : train_mode(false) {}
+  [[nodiscard("it is in force while it lives: give it a name")]] predict_mode() : train_mode(false) {}
 };
 
 inline bool is_recording() { return detail::recording() != nullptr; }

@@ -56,7 +56,7 @@ STROP_IMPL void link_output(TapeNode& node, const Ref<Lineage>& owner, Index k, 
 STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site) {
   if (!any_tracked(in)) {
     for (const NDArray& a : out)
-      if (a) a.body().lineage = nullptr;
+      if (a.defined()) a.body().lineage = nullptr;
     return;
   }
   auto* node = new TapeNode;

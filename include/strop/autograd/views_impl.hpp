@@ -91,7 +91,7 @@ STROP_IMPL NDArray linked_view(const NDArray& whole, NDArray view, std::int64_t 
 }  // namespace detail
 
 STROP_IMPL NDArray NDArray::slice(std::int64_t begin, std::int64_t end) const {
-  if (!*this) fail("slice: a handle without an array");
+  if (!defined()) fail("slice: a handle without an array");
   if (ndim() == 0) fail("slice: an array without dimensions has no first axis");
   const std::int64_t rows = shape()[0], asked_begin = begin, asked_end = end;
   if (begin < 0) begin += rows;
@@ -102,7 +102,7 @@ STROP_IMPL NDArray NDArray::slice(std::int64_t begin, std::int64_t end) const {
 }
 
 STROP_IMPL NDArray NDArray::operator[](std::int64_t i) const {
-  if (!*this) fail("[]: a handle without an array");
+  if (!defined()) fail("[]: a handle without an array");
   if (ndim() == 0) fail("[", i, "]: an array without dimensions has no first axis");
   const std::int64_t rows = shape()[0], at = i < 0 ? i + rows : i;
   if (at < 0 || at >= rows) fail("[", i, "] is outside the first axis of shape ", shape());
@@ -114,7 +114,7 @@ STROP_IMPL NDArray NDArray::operator[](std::int64_t i) const {
 }
 
 STROP_IMPL NDArray NDArray::reshape(const Shape& codes) const {
-  if (!*this) fail("reshape: a handle without an array");
+  if (!defined()) fail("reshape: a handle without an array");
   if (storage() != dense) fail("reshape: takes a dense array, this one is ", name_of(storage()));
   return detail::linked_view(*this, detail::view_as(*this, detail::reshape_codes(shape(), codes)));
 }

@@ -195,6 +195,43 @@ constexpr E from_double(double value) {
     return static_cast<E>(value);
 }
 
+/// The integer of the type, 0 or 1 of bool, that is nearest to this one.
+constexpr std::int64_t nearest_integer(Dtype type, std::int64_t value) {
+  const auto between = [value](std::int64_t low, std::int64_t high) {
+    return value < low ? low : value > high ? high : value;
+  };
+  switch (type) {
+    case Dtype::u8:
+      return between(0, UINT8_MAX);
+    case Dtype::i8:
+      return between(INT8_MIN, INT8_MAX);
+    case Dtype::i32:
+      return between(INT32_MIN, INT32_MAX);
+    case Dtype::boolean:
+      return between(0, 1);
+    default:
+      return value;
+  }
+}
+
+/// How many positions, counted from 0, elements of the type hold exactly.
+constexpr std::int64_t positions_held(Dtype type) {
+  switch (type) {
+    case Dtype::f16:
+      return (std::int64_t{1} << 11) + 1;
+    case Dtype::bf16:
+      return (std::int64_t{1} << 8) + 1;
+    case Dtype::f32:
+      return (std::int64_t{1} << 24) + 1;
+    case Dtype::f64:
+      return (std::int64_t{1} << 53) + 1;
+    default: {
+      const std::int64_t last = nearest_integer(type, INT64_MAX);
+      return last < INT64_MAX ? last + 1 : last;
+    }
+  }
+}
+
 template <class E>
 constexpr double to_double(E value) {
   if constexpr (std::same_as<E, half> || std::same_as<E, bfloat16>)

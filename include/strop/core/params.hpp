@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/dtype.hpp>
 #include <strop/core/reflect.hpp>
+#include <strop/core/scalar.hpp>
 #include <strop/core/shape.hpp>
 #include <strop/core/text.hpp>
 
@@ -65,6 +66,9 @@ struct Required {
   constexpr Required(std::initializer_list<std::int64_t> list)
     requires std::constructible_from<T, std::initializer_list<std::int64_t>>
       : value(T(list)) {}
+  template <class N>
+    requires(std::is_arithmetic_v<N> && std::same_as<T, Scalar>)
+  constexpr Required(N number) : value(T(number)) {}
   constexpr operator const T&() const { return *value; }
   constexpr const T& operator*() const { return *value; }
   friend constexpr bool operator==(const Required&, const Required&) = default;
@@ -160,8 +164,8 @@ template <class V>
 struct Text {
   static_assert(
       !sizeof(V),
-      "strop: a parameter is a bool, a number, a string, an enumeration, a Shape, Axes, a Dtype, or std::optional "
-      "or strop::Required of one of them");
+      "strop: a parameter is a bool, a number, a string, an enumeration, a Scalar, a Shape, Axes, Numbers, a Dtype, or "
+      "std::optional or strop::Required of one of them");
 };
 
 template <class V>
@@ -176,7 +180,7 @@ constexpr std::span<const std::string_view> words_of() {
 
 /// Whether a parameter may have a range.
 template <class V>
-inline constexpr bool has_order = std::is_arithmetic_v<V>;
+inline constexpr bool has_order = std::is_arithmetic_v<V> || std::is_same_v<V, Scalar>;
 template <class V>
 inline constexpr bool has_order<std::optional<V>> = has_order<V>;
 template <class V>
@@ -184,7 +188,7 @@ inline constexpr bool has_order<Required<V>> = has_order<V>;
 
 template <class V>
 std::optional<double> number_in(const V& value) {
-  if constexpr (std::is_arithmetic_v<V>)
+  if constexpr (std::is_arithmetic_v<V> || std::is_same_v<V, Scalar>)
     return static_cast<double>(value);
   else if constexpr (is_required<V>)
     return value.value ? number_in(*value.value) : std::nullopt;
@@ -255,6 +259,20 @@ struct Text<double> {
   static constexpr ParamKind kind = ParamKind::real;
   static bool parse(double& value, std::string_view text) { return parse_real(text, value); }
   static std::string print(double value) { return print_real(value); }
+};
+template <>
+struct Text<Scalar> {
+  static constexpr std::string_view name = "double";
+  static constexpr ParamKind kind = ParamKind::real;
+  static bool parse(Scalar& value, std::string_view text) {
+    std::int64_t whole = 0;
+    if (parse_integer(text, whole) && whole != 0) return value = whole, true;  // "-0" is a real number
+    double real = 0;
+    if (!parse_real(text, real)) return false;
+    value = real;
+    return true;
+  }
+  static std::string print(const Scalar& value) { return value.is_whole ? cat(value.whole) : print_real(value.real); }
 };
 template <>
 struct Text<std::string> {

@@ -175,19 +175,65 @@ inline constexpr bool in_one_file = qualified_name<T>.find("(anonymous namespace
                                     qualified_name<T>.find("<unnamed>") != std::string_view::npos ||
                                     qualified_name<T>.find(")::") != std::string_view::npos;
 
+/// Where the template arguments of a type begin that is written so; its end where it has none.
+constexpr std::size_t arguments_at(std::string_view type) {
+  if (!type.ends_with('>') || type.ends_with("->")) return type.size();
+  std::size_t open = 0;
+  for (std::size_t i = type.size(); i-- > 0;) {
+    if (type[i] == '>' && (i == 0 || type[i - 1] != '-')) ++open;
+    if (type[i] == '<' && --open == 0) return i;
+  }
+  return type.size();
+}
+
 /// The unqualified name of T, without template arguments.
 template <class T>
-inline constexpr std::string_view type_name = [] {
-  std::string_view text = qualified_name<T>;
-  return last_word(text.substr(0, text.find('<')));
-}();
+inline constexpr std::string_view type_name = last_word(qualified_name<T>.substr(0, arguments_at(qualified_name<T>)));
+/// Whether T is of a template.
+template <class T>
+inline constexpr bool of_template = arguments_at(qualified_name<T>) != qualified_name<T>.size();
 
 /// Characters known at compile time.
 struct ShortName {
   char text[64]{};
   std::size_t size = 0;
   constexpr operator std::string_view() const { return {text, size}; }
+  constexpr void add(char c) {
+    if (size + 1 < sizeof text) text[size++] = c;
+  }
 };
+
+/// The name of a type of a template, with its arguments: ns::Window<4> → Window_4, Pair<float, ns::Kind::near> →
+/// Pair_float_near, Shift<-1> → Shift_minus_1.
+constexpr ShortName name_with_arguments(std::string_view type) {
+  const std::size_t at = arguments_at(type);
+  ShortName out;
+  for (char c : last_word(type.substr(0, at))) out.add(c);
+  std::size_t begun = out.size;  // where the argument's name begins: qualifications of it are dropped
+  bool apart = true;
+  for (std::size_t i = at; i < type.size(); ++i) {
+    if (type.substr(i).starts_with("::")) {
+      out.size = begun;
+      apart = true;
+      ++i;
+    } else if (is_word(type[i])) {
+      const std::size_t first = i;
+      while (i + 1 < type.size() && is_word(type[i + 1])) ++i;
+      std::string_view word = type.substr(first, i + 1 - first);
+      while (word.size() > 1 && word[0] >= '0' && word[0] <= '9' && (word.back() == 'U' || word.back() == 'L'))
+        word.remove_suffix(1);  // compilers write 4 or 4UL
+      if (apart) out.add('_');
+      for (char c : word) out.add(c);
+      apart = false;
+    } else {
+      if (type[i] == '<' || type[i] == ',') begun = out.size;
+      if (type[i] == '-' && i + 1 < type.size() && is_word(type[i + 1]))
+        for (char c : std::string_view("_minus")) out.add(c);
+      apart = true;
+    }
+  }
+  return out;
+}
 
 /// FullyConnected → fully_connected, SVMOutput → svm_output, LRN → lrn. ReLU is one word: LeakyReLU → leaky_relu. A
 /// single capital after digits joins them: BilinearResize2D → bilinear_resize2d.

@@ -218,7 +218,9 @@ class MapLaunch {
   /// The same element by element.
   template <class C, class Y>
   static void elements(const T& op, const Layout& a, const detail::GpuMap& call, Cuda& ctx) {
-    if (asks(a)) Launcher::run(ctx, call.entry, MapElements<T, C, Y, N, M>{op, a});
+    const auto leaves = call.entry.loops.leaves;
+    const bool nearest = std::integral<C> && leaves != nullptr && leaves(&op, a.dtype);
+    if (asks(a)) Launcher::run(ctx, call.entry, MapElements<T, C, Y, N, M>{op, a, nearest});
   }
 
   template <class C>

@@ -347,15 +347,15 @@ STROP_IMPL LibSVMData load_libsvm(const std::string& path, const LibSVMFormat& f
 
 STROP_IMPL void save_libsvm(const std::string& path, const LibSVMData& rows, const LibSVMFormat& format) {
   const auto& [data, label, qid] = rows;
-  if (!data || data.storage() != csr)
-    fail("save_libsvm: data is ", data ? name_of(data.storage()) : "an empty handle", ", expected csr");
+  if (!data.defined() || data.storage() != csr)
+    fail("save_libsvm: data is ", data.defined() ? name_of(data.storage()) : "an empty handle", ", expected csr");
   data.check_format();
   const std::int64_t count = data.shape()[0];
-  if (!label || label.storage() != dense || label.ndim() < 1 || label.ndim() > 2 || label.shape()[0] != count)
-    fail("save_libsvm: label has shape ", label ? label.shape() : Shape{}, ", expected (", count, ",) or (", count,
-         ", labels), dense");
+  if (!label.defined() || label.storage() != dense || label.ndim() < 1 || label.ndim() > 2 || label.shape()[0] != count)
+    fail("save_libsvm: label has shape ", label.defined() ? label.shape() : Shape{}, ", expected (", count, ",) or (",
+         count, ", labels), dense");
   if (label.size() == 0 && count > 0) fail("save_libsvm: label has shape ", label.shape(), ", which has no labels");
-  if (qid && (qid.shape() != Shape{count} || qid.dtype() != i64))
+  if (qid.defined() && (qid.shape() != Shape{count} || qid.dtype() != i64))
     fail("save_libsvm: qid is ", name_of(qid.dtype()), " of shape ", qid.shape(), ", expected int64 of shape (", count,
          ",)");
   const NDArray stored = data.data();
@@ -366,7 +366,7 @@ STROP_IMPL void save_libsvm(const std::string& path, const LibSVMData& rows, con
   };
   const std::vector<std::int64_t> whole_values = whole(stored), whole_labels = whole(label);
   const auto columns = data.indices().to_vector<std::int64_t>(), ends = data.indptr().to_vector<std::int64_t>();
-  const std::vector<std::int64_t> groups = qid ? qid.to_vector<std::int64_t>() : std::vector<std::int64_t>();
+  const std::vector<std::int64_t> groups = qid.defined() ? qid.to_vector<std::int64_t>() : std::vector<std::int64_t>();
   const auto print = [](Dtype type, const std::vector<double>& reals, const std::vector<std::int64_t>& integers,
                         std::size_t k) {
     return type == f64         ? detail::print_real(reals[k])
@@ -380,7 +380,7 @@ STROP_IMPL void save_libsvm(const std::string& path, const LibSVMData& rows, con
     line.clear();
     for (std::size_t k = 0; k < width; ++k)
       line += cat(k == 0 ? "" : ",", print(label.dtype(), labels, whole_labels, r * width + k));
-    if (qid && groups[r] >= 0) line += cat(" qid:", groups[r]);
+    if (qid.defined() && groups[r] >= 0) line += cat(" qid:", groups[r]);
     for (auto k = static_cast<std::size_t>(ends[r]); k < static_cast<std::size_t>(ends[r + 1]); ++k)
       line += cat(' ', columns[k] + (format.one_based ? 1 : 0), ':', print(data.dtype(), values, whole_values, k));
     line += '\n';

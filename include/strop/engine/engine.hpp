@@ -241,7 +241,7 @@ class Engine {
 /// thread, and must not wait for each other.
 class Engine::Bulk {
  public:
-  explicit Bulk(Engine& engine, std::size_t most = 15)
+  [[nodiscard("it gathers while it lives: give it a name")]] explicit Bulk(Engine& engine, std::size_t most = 15)
       : gathering_(*engine.core_, engine.kind() == EngineKind::naive ? 1 : most) {}
 
  private:

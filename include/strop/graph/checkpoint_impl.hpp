@@ -32,7 +32,7 @@ STROP_IMPL void save_checkpoint(const std::string& prefix, int epoch, const Symb
   detail::NameTable known;
   for (const auto& [kind, arrays] : {std::pair("arg:", &args), std::pair("aux:", &aux)})
     for (const auto& [name, array] : *arrays) {
-      if (!array) fail("save_checkpoint: '", name, "' is a handle without an array");
+      if (!array.defined()) fail("save_checkpoint: '", name, "' is a handle without an array");
       if (!known.add(name)) fail("save_checkpoint: '", name, "' is given twice");
       all.emplace_back(cat(kind, name), array);
     }

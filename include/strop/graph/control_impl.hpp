@@ -13,7 +13,7 @@ namespace strop::inline v0::detail {
 
 STROP_IMPL void CollectedSteps::add(std::vector<NDArray> outputs) {
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    if (!outputs[k]) fail(loop_, ": output ", k, " of the body is a handle without an array");
+    if (!outputs[k].defined()) fail(loop_, ": output ", k, " of the body is a handle without an array");
   if (!steps_.empty()) {
     const std::vector<NDArray>& first = steps_[0];
     if (outputs.size() != first.size())
@@ -41,7 +41,7 @@ STROP_IMPL std::vector<std::vector<NDArray>> CollectedSteps::each(std::int64_t r
 STROP_IMPL std::int64_t entries_of(const std::vector<NDArray>& data) {
   if (data.empty()) fail("foreach: there is no data to go along");
   for (std::size_t i = 0; i < data.size(); ++i) {
-    if (!data[i]) fail("foreach: data ", i, " is a handle without an array");
+    if (!data[i].defined()) fail("foreach: data ", i, " is a handle without an array");
     if (data[i].ndim() == 0) fail("foreach: data ", i, " has shape (), and so no axis to go along");
     if (data[i].shape()[0] != data[0].shape()[0])
       fail("foreach: data ", i, " has ", data[i].shape()[0], " entries, and data 0 has ", data[0].shape()[0]);
@@ -50,7 +50,7 @@ STROP_IMPL std::int64_t entries_of(const std::vector<NDArray>& data) {
 }
 
 STROP_IMPL bool holds(std::string_view op, const NDArray& condition) {
-  if (!condition) fail(op, ": the condition is a handle without an array");
+  if (!condition.defined()) fail(op, ": the condition is a handle without an array");
   if (condition.size() != 1) fail(op, ": the condition has shape ", condition.shape(), ", expected one element");
   return condition.item<double>() != 0;
 }

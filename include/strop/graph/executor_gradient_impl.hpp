@@ -76,7 +76,7 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     const auto& [name, array] = element(args, i);
     const int at = given_at.find(name), wish = wish_at.find(name);
     const NDArray* buffer = at < 0 ? nullptr : &element(given, at).second;
-    const bool there = buffer != nullptr && *buffer;
+    const bool there = buffer != nullptr && buffer->defined();
     // One of another floating type gets what is computed in the argument's own.
     const bool fits =
         there && (buffer->dtype() == array.dtype() || (is_floating(buffer->dtype()) && is_floating(array.dtype())));
@@ -120,7 +120,7 @@ STROP_IMPL void BoundGraph::find_joint_gradients() {
   };
   List<Lies> all;
   const auto place = [&all](const NDArray& a) {
-    if (!a) return;
+    if (!a.defined()) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(memory_of(a).data());
     all.push_back(
         {reinterpret_cast<std::uintptr_t>(&a.body()), begin, begin + static_cast<std::uintptr_t>(memory_of(a).size())});
@@ -141,7 +141,7 @@ STROP_IMPL void BoundGraph::find_joint_gradients() {
     for (int j = 0; j < i; ++j) {
       const auto& [name, a] = element(grads, i);
       const auto& [other, b] = element(grads, j);
-      if (!a || !b || requests[i] == Request::null || requests[j] == Request::null) continue;
+      if (!a.defined() || !b.defined() || requests[i] == Request::null || requests[j] == Request::null) continue;
       if (!a.is(b) && !overlap(memory_of(a), memory_of(b))) continue;
       if (requests[i] != Request::add || requests[j] != Request::add)
         fail("bind: the gradient of '", name, "' overlaps the memory of that of '", other,
@@ -150,7 +150,7 @@ STROP_IMPL void BoundGraph::find_joint_gradients() {
     }
   for (int i = 0; i < requests.size(); ++i) {
     const NDArray& a = element(grads, i).second;
-    if (!a || requests[i] == Request::null) continue;
+    if (!a.defined() || requests[i] == Request::null) continue;
     for (const NamedArrays* arrays : {&args, &aux})
       for (const auto& [name, other] : *arrays) joint[i] = joint[i] || overlap(memory_of(a), memory_of(other));
   }
@@ -217,7 +217,7 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
       fail("bind: the gradient of '", name, "' comes as ", to_text(inference.shape(value)), ", expected ",
            to_text(array.shape()));
     const Storage storage = value >= 0 ? inference.storage(value) : dense;
-    if (make && !buffer)
+    if (make && !buffer.defined())
       buffer = dry ? NDArray::fresh_shell(array.shape(), array.dtype(), array.device(), storage)
                    : zeros(array.shape(), storage, array.dtype(), array.device());
     Step* const maker = value >= 0 && step_of[value] >= 0 ? &backward_steps[step_of[value]] : nullptr;
@@ -253,7 +253,7 @@ STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
   NamedArrays new_args, new_grads, new_aux;
   GradRequests wishes(GradRequest::null);
   const auto of_shape = [&](const NDArray& like, const Shape& shape) {
-    return !like || like.shape() == shape ? like : zeros(shape, like.storage(), like.dtype(), like.device());
+    return !like.defined() || like.shape() == shape ? like : zeros(shape, like.storage(), like.dtype(), like.device());
   };
   for (Index i = 0; i < std::ssize(args); ++i) {
     const auto& [name, array] = element(args, i);
@@ -299,7 +299,7 @@ STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
   List<NDArray, 4> sources, places;
   for (const auto& [name, from] : inputs) {
     const NDArray& to = element(args, known.find(name)).second;
-    if (!from) fail("forward: argument '", name, "' is a handle without an array");
+    if (!from.defined()) fail("forward: argument '", name, "' is a handle without an array");
     if (from.shape() != to.shape())
       fail("forward: argument '", name, "' has shape ", to_text(from.shape()), ", expected ", to_text(to.shape()));
     if (from.device() != to.device())
@@ -319,7 +319,7 @@ STROP_IMPL void BoundGraph::gather_params(const NamedArrays& from, const NamedAr
     if (at < 0 && allow_extra) continue;
     if (at < 0) fail_unknown(cat("copy_params_from: no ", what), name, names_of(to));
     const NDArray& own = element(to, at).second;
-    if (!array) fail("copy_params_from: ", what, " '", name, "' is a handle without an array");
+    if (!array.defined()) fail("copy_params_from: ", what, " '", name, "' is a handle without an array");
     if (array.shape() != own.shape())
       fail("copy_params_from: ", what, " '", name, "' has shape ", to_text(array.shape()), ", expected ",
            to_text(own.shape()));
@@ -340,7 +340,7 @@ STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
     if (head_values[i] < 0) continue;
     const NDArray &output = element(outputs, i), &head = i < given.size() ? given[i] : none;
     const auto name = [&] { return element(symbol.list_outputs(), i); };
-    if (!head)
+    if (!head.defined())
       fail("backward: output '", name(), "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
     if (head.shape() != output.shape())
       fail("backward: the head gradient of '", name(), "' has shape ", to_text(head.shape()), ", expected ",
@@ -357,7 +357,7 @@ STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
     sparse_heads = sparse_heads || storage != dense;
     bool apart = head.dtype() == output.dtype() && head.storage() == storage;  // and from what backward writes
     for (const auto& [argument, buffer] : grads)
-      apart = apart && !(buffer && (buffer.is(head) || overlap(memory_of(buffer), memory_of(head))));
+      apart = apart && !(buffer.defined() && (buffer.is(head) || overlap(memory_of(buffer), memory_of(head))));
     if (apart) continue;
     slot = NDArray(output.shape(), output.dtype(), output.device(), storage);
     copy_into(head, slot);
@@ -496,7 +496,7 @@ STROP_IMPL void Executor::backward(const NDArray& head) {
 STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads,
                                  const GradRequests& requests, const NamedArrays& aux,
                                  const BindOptions& options) const {
-  if (!*this) fail("bind: the symbol is empty");
+  if (!defined()) fail("bind: the symbol is empty");
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->groups = options.group2ctx;
   run->share_with(options.shared);
@@ -508,7 +508,7 @@ STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const N
 
 STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests,
                                         const NamedTypes& types, const BindOptions& options) const {
-  if (!*this) fail("simple_bind: the symbol is empty");
+  if (!defined()) fail("simple_bind: the symbol is empty");
   const Inferred<Shape> found = infer_shape(shapes);
   const Inferred<Dtype> type = infer_type(types);
   const detail::Graph graph(outputs_);
@@ -533,8 +533,9 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
         asked >= 0 ? detail::element(options.storages, asked).second : node.variable.storage.value_or(dense));
     NDArray gradient;
     const NDArray there = shared.find(node.name, written[n], made, gradient);
-    kind.emplace_back(node.name, there ? there : zeros(made.shape(), made.storage(), made.dtype(), made.device()));
-    if (gradient) grads.emplace_back(node.name, gradient);
+    kind.emplace_back(node.name,
+                      there.defined() ? there : zeros(made.shape(), made.storage(), made.dtype(), made.device()));
+    if (gradient.defined()) grads.emplace_back(node.name, gradient);
     integers = integers || (!written[n] && !is_floating(made.dtype()) && requests.of(node.name) != GradRequest::null);
   }
   using detail::BoundGraph;

@@ -244,7 +244,7 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
     if (written[n]) state_names.push_back(node.name);
     const NDArray* array = written[n] ? find(state_at, states, node.name) : nullptr;
     if (array == nullptr) array = find(given_at, given, node.name);
-    if (array == nullptr || !*array) {
+    if (array == nullptr || !array->defined()) {
       missing.push_back(node.name);
       continue;
     }
@@ -311,7 +311,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   give(aux, aux_nodes);
   if (!groups.empty()) devices = value_devices(graph, device, groups, variables());
   for (Index i = 0; i < std::ssize(outputs); ++i)  // that are there already
-    if (NDArray& output = values[graph.value(net[i])]; !output) output = element(outputs, i);
+    if (NDArray& output = values[graph.value(net[i])]; !output.defined()) output = element(outputs, i);
   for (const Snapshot& state : snapshots) {
     const int n = graph.find(state.made.node.get());
     if (n < 0) continue;
@@ -373,7 +373,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
 STROP_IMPL const NDArray* BoundGraph::absent_on(Device there) {
   if (absent.empty()) absent.resize(1 + std::ssize(groups));
   for (NDArray& one : absent) {
-    if (!one) one = NDArray::shell({0}, f32, there);
+    if (!one.defined()) one = NDArray::shell({0}, f32, there);
     if (one.device() == there) return &one;
   }
   return nullptr;  // which is not met: each device is that of bind or of a group
@@ -395,7 +395,7 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
         continue;
       }
       const bool shell = !step.reads(i);
-      known.push_back(!shell && values[v] && values[v].device() == here
+      known.push_back(!shell && values[v].defined() && values[v].device() == here
                           ? values[v]
                           : NDArray::fresh_shell(inference.shape(v), *inference.type(v), here,
                                                  shell ? dense : inference.storage(v)));
@@ -533,7 +533,7 @@ STROP_IMPL MemoryPlan Executor::plan() const {
 }
 
 STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args) const {
-  if (!*this) fail("bind: the symbol is empty");
+  if (!defined()) fail("bind: the symbol is empty");
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->take_arrays(args, {});
   for (const auto& arg : run->args) run->grads.emplace_back(arg.first, NDArray());

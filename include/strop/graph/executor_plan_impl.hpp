@@ -117,7 +117,7 @@ STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
   for (int s = 0; s < count; ++s) {
     const Step& step = steps[s];
     bool outside = true, stays = false;
-    for (int v : step.out) outside = outside && (values[v] || uses[v] == 0);
+    for (int v : step.out) outside = outside && (values[v].defined() || uses[v] == 0);
     for (int v : step.in) stays = stays || (v >= 0 && written[v]);
     behind[s] = s;
     if (!stays && (outside || step.node->entry->name.starts_with("_grad_sum"))) {
@@ -167,7 +167,7 @@ STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference
     // Results are the same to the bit: terms are added in their order, and as one to what the caller's array holds.
     bool may = inference.storage(total) == dense && sum.requests[0] == Request::write;
     for (int v : sum.in) {
-      may = may && v >= 0 && maker[v] >= 0 && uses[v] == 1 && !values[v] && inference.storage(v) == dense &&
+      may = may && v >= 0 && maker[v] >= 0 && uses[v] == 1 && !values[v].defined() && inference.storage(v) == dense &&
             inference.shape(v) == inference.shape(total) && inference.type(v) == inference.type(total);
       if (!may) break;
       Index at = terms.size();
@@ -190,7 +190,7 @@ STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference
       from.added_to[slot[terms[i]]] = terms[i - 1];
       from.requests[slot[terms[i]]] = Request::add;
     }
-    for (int v = last; v >= 0 && values[total];) {  // all of it in the caller's array
+    for (int v = last; v >= 0 && values[total].defined();) {  // all of it in the caller's array
       values[v] = values[total];
       const Step& from = steps[maker[v]];
       v = from.added_to.empty() ? -1 : from.added_to[slot[v]];
@@ -217,7 +217,7 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
         const int v = step.out[k];
         if ((steps == &backward_steps || step.node->entry->skips_null) && uses[v] == 0)
           step.requests[k] = Request::null;
-        if (values[v]) continue;
+        if (values[v].defined()) continue;
         const Shape& shape = inference.shape(v);
         const Dtype type = *inference.type(v);
         const Storage storage = inference.storage(v);
@@ -415,9 +415,10 @@ STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {
       for (Index k = 0; k < step.out.size(); ++k) {
         const int v = step.out[k], block = placement.block.empty() ? -1 : placement.block[v];
         const NDArray& array = values[v];
-        const bool is_sparse = array && array.storage() != dense;
+        const bool is_sparse = array.defined() && array.storage() != dense;
         // (A dry plan has no arrays for what lies in the arena.)
-        if (block < 0 && (!array || (!is_sparse && (step.requests[k] == Request::null || array.size() == 0)))) continue;
+        if (block < 0 && (!array.defined() || (!is_sparse && (step.requests[k] == Request::null || array.size() == 0))))
+          continue;
         MemoryPlan::Value value;
         value.node = step.node->name;
         value.output = step.node->output_name(static_cast<int>(k));

@@ -110,7 +110,7 @@ class SegmentWork final : public Counted {
 
 /// Whether the engine orders what works on the array.
 STROP_IMPL bool stays(const NDArray& a) {
-  if (!a || a.storage() != dense || !way_of(a.device()).defers) return false;
+  if (!a.defined() || a.storage() != dense || !way_of(a.device()).defers) return false;
   return !a.allocated() || !a.body().buffer->is_foreign();
 }
 
@@ -175,8 +175,8 @@ STROP_IMPL void BoundGraph::make_segments(const List<Step>& steps, List<Segment>
       goes_on = goes_on && there;
     });
     std::int64_t elements = 0;
-    for (const NDArray* a : step.inputs) elements = std::max(elements, a != nullptr && *a ? a->size() : 0);
-    for (const NDArray& a : step.outputs) elements = std::max(elements, a ? a.size() : 0);
+    for (const NDArray* a : step.inputs) elements = std::max(elements, a != nullptr && a->defined() ? a->size() : 0);
+    for (const NDArray& a : step.outputs) elements = std::max(elements, a.defined() ? a.size() : 0);
     if (goes_on && follows) {
       segments[last].end = s + 1;
       segments[last].elements = std::max(segments[last].elements, elements);

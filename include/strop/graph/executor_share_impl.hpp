@@ -111,7 +111,7 @@ STROP_IMPL NDArray SharedArrays::find(std::string_view name, bool state, const N
   const int at = state ? states_.find(name) : args_.find(name);
   if (at < 0) return {};
   const auto like = [&](const NDArray& a) {
-    return a && a.shape() == made.shape() && a.dtype() == made.dtype() && a.device() == made.device();
+    return a.defined() && a.shape() == made.shape() && a.dtype() == made.dtype() && a.device() == made.device();
   };
   const NDArray& found = element(state ? other_->aux_states() : other_->args(), at).second;
   if (!like(found) || found.storage() != made.storage()) return {};

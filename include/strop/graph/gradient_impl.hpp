@@ -335,7 +335,7 @@ class GradientWalk {
            " results for ", in.size(), " inputs");
     int i = 0;
     for (const Symbol& gradient : gradients) {
-      if (i < node.inputs.size() && gradient) contribute(node.inputs[i], gradient.outputs()[0]);
+      if (i < node.inputs.size() && gradient.defined()) contribute(node.inputs[i], gradient.outputs()[0]);
       ++i;
     }
     find_unread(node, heads, gradients);
@@ -365,7 +365,7 @@ class GradientWalk {
       if (!known && parts.size() < most_parts) parts.push_back(part);
     };
     for (const Symbol& gradient : gradients)
-      if (gradient) visit(gradient.outputs()[0]);
+      if (gradient.defined()) visit(gradient.outputs()[0]);
     for (Index at = 0; at < parts.size(); ++at) {
       const Ref<Node> part = parts[at];
       std::uint64_t unread = 0;

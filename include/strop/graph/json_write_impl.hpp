@@ -198,7 +198,7 @@ class GraphWriter {
 }  // namespace detail
 
 STROP_IMPL std::string Symbol::to_json() const {
-  if (!*this) fail("to_json: the symbol is empty");
+  if (!defined()) fail("to_json: the symbol is empty");
   return detail::GraphWriter(*this).text();
 }
 

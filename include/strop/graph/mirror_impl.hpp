@@ -114,7 +114,7 @@ STROP_IMPL MemoryPlan dry_plan(const Symbol& net, const NamedShapes& shapes, boo
 }  // namespace detail
 
 STROP_IMPL std::int64_t mirror_within(const Symbol& net, const NamedShapes& shapes, std::int64_t bytes) {
-  if (!net) fail("mirror_within: the symbol is empty");
+  if (!net.defined()) fail("mirror_within: the symbol is empty");
   detail::Segments segments(net, shapes);
   std::int64_t least = -1;
   int best = 1;

@@ -15,7 +15,7 @@ namespace strop::inline v0 {
 /// `strop::NameScope scope("stage1_");`. Variables keep the names that they are given.
 class NameScope {
  public:
-  explicit NameScope(std::string prefix = {});
+  [[nodiscard("it is in force while it lives: give it a name")]] explicit NameScope(std::string prefix = {});
   ~NameScope();
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
@@ -25,7 +25,8 @@ class NameScope {
 /// "stage1"}};`
 class AttrScope {
  public:
-  AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes);
+  [[nodiscard("it is in force while it lives: give it a name")]] AttrScope(
+      std::initializer_list<std::pair<std::string_view, std::string_view>> attributes);
   ~AttrScope();
   AttrScope(const AttrScope&) = delete;
   AttrScope& operator=(const AttrScope&) = delete;

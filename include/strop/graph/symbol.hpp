@@ -93,7 +93,15 @@ class Symbol {
  public:
   /// No expression: as an input of an operator, one that becomes a variable of its own.
   Symbol() = default;
-  explicit operator bool() const { return !outputs_.empty(); }
+  /// Whether there is an expression.
+  [[nodiscard]] bool defined() const { return !outputs_.empty(); }
+  template <std::same_as<bool> B>
+  constexpr explicit operator B() const {
+    static_assert(!sizeof(B),
+                  "strop: a symbol is no condition: a comparison of symbols is an expression as well, and s.defined() "
+                  "asks whether there is one");
+    return false;
+  }
 
   /// The name of the node; empty for a group of several.
   std::string name() const;

@@ -178,7 +178,7 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
   node->attributes = naming().attributes;
   node->said = std::move(said);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool given = i < in.size() && in[i];
+    const bool given = i < in.size() && in[i].defined();
     node->inputs.push_back(given ? one_output(entry.snake, names[i], in[i])
                                  : missing_input(*node, names, static_cast<int>(i)));
     if (Node& source = *node->inputs[static_cast<int>(i)].node; given && source.is_variable())
@@ -239,7 +239,7 @@ STROP_IMPL Symbol compose(std::string_view name, std::initializer_list<InputSymb
     if (!input.name.empty()) {
       at = places.find(input.name);
       if (at < 0) fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
-      if (at < in.size() && in[at]) fail(entry.snake, ": input '", input.name, "' is given twice");
+      if (at < in.size() && in[at].defined()) fail(entry.snake, ": input '", input.name, "' is given twice");
     }
     if (at >= in.size()) in.resize(at + 1);
     in[at] = input.symbol;

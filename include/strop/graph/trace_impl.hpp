@@ -73,7 +73,7 @@ class Tracing {
 
   void finish(std::span<const NDArray> results) {
     for (const NDArray& result : results) {
-      if (!result) fail("trace_function: the function returned a handle without an array");
+      if (!result.defined()) fail("trace_function: the function returned a handle without an array");
       to_.results.push_back(value(result, "a result"));
     }
     NodeOutputs used = to_.results;
@@ -114,7 +114,8 @@ class Tracing {
                     Site site, Ref<StateBox>*) {
     try {
       for (const NDArray& y : out)
-        if (y) refuse_traced(entry.snake, "its result goes into an array that is there already; let it make one");
+        if (y.defined())
+          refuse_traced(entry.snake, "its result goes into an array that is there already; let it make one");
       const Plan plan = resolve(entry, op, in, out, requests);
       for (Index k = 0; k < out.size(); ++k)
         out[k] = NDArray::fresh_shell(plan.shapes[k], plan.types[k], plan.device, dense);
@@ -135,7 +136,7 @@ class Tracing {
     node->params = Ref(new ParamBox(entry.params, op));
     node->signature = signature_of(entry, op, static_cast<int>(in.size()));
     node->name = node_name(entry, {});
-    for (const NDArray* a : in) node->inputs.push_back(*a ? value(*a, entry.snake) : NodeOutput());
+    for (const NDArray* a : in) node->inputs.push_back(a->defined() ? value(*a, entry.snake) : NodeOutput());
     for (const int i : node->signature.mutated)
       if (!node->inputs[i].node->is_variable())
         refuse_traced(entry.snake,
@@ -143,7 +144,7 @@ class Tracing {
                           "', which the function has computed; write an argument or an array from outside"));
     note(node, drew());
     for (Index k = 0; k < out.size(); ++k) {
-      if (!out[k]) continue;
+      if (!out[k].defined()) continue;
       keep(out[k], {node, static_cast<int>(k)});
       own_buffers(out[k]);
     }
@@ -188,7 +189,7 @@ class Tracing {
     const char* const what = loop ? "while_loop: a state" : "cond: the predicate";
     std::vector<Symbol> in;
     for (const NDArray& a : of.in) {
-      if (!a) fail(what, " is a handle without an array");
+      if (!a.defined()) fail(what, " is a handle without an array");
       in.push_back(Symbol(value(a, what)));
     }
     struct Made {
@@ -220,7 +221,7 @@ class Tracing {
       all.insert(all.end(), body.next.begin(), body.next.end());
       std::vector<Symbol> nodes;
       for (const NDArray& a : all) {
-        if (!a) fail(scope.name(), ": the body returns a handle without an array");
+        if (!a.defined()) fail(scope.name(), ": the body returns a handle without an array");
         nodes.push_back(Symbol(value(a, scope.name())));
       }
       const std::vector<bool> lacking = lacking_node(scope.name(), nodes);
@@ -516,7 +517,7 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
                                             void* with) {
   if (call_mode.tracer != nullptr) return run(with, in);  // part of the graph that is being written
   for (std::size_t i = 0; i < in.size(); ++i)
-    if (!in[i]) fail("trace_function: argument ", i, " is a handle without an array");
+    if (!in[i].defined()) fail("trace_function: argument ", i, " is a handle without an array");
   Ref<TracedGraph> found;
   {
     std::lock_guard lock(traces.changing);

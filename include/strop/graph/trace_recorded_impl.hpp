@@ -154,7 +154,7 @@ STROP_IMPL std::vector<NDArray> TracedStep::backward_by_calls(Span<const NDArray
   }
   const List<NDArray> made = record_calls(in.span());
   for (Index k = 0; k < made.size(); ++k) {
-    if ((!heads[k] && !calls_->loss_head) || !is_tracked(made[k])) continue;
+    if ((!heads[k].defined() && !calls_->loss_head) || !is_tracked(made[k])) continue;
     results.push_back(made[k]);
     given.push_back(heads[k]);
   }
@@ -279,7 +279,7 @@ STROP_IMPL Ref<RecordedRun> TracedGraph::bind_recorded(Span<const NDArray> input
   made->take_gradients(gradients, GradRequest::write, BoundGraph::Make::none);
   if (!made->no_gradient.empty() || !draws_in_order(*made)) return {};
   for (const NDArray& value : made->values)
-    if (value && value.storage() != dense) return {};
+    if (value.defined() && value.storage() != dense) return {};
   run->wanted = wanted;
   run->coming = coming;
   run->bound = made;
@@ -297,7 +297,7 @@ STROP_IMPL Ref<RecordedRun> TracedGraph::bind_recorded(Span<const NDArray> input
       if (step.reads(i)) read[step.in[i]] = true;
   Addresses values;
   for (Index v = 0; v < made->values.size(); ++v)
-    if (made->values[v]) values.set(&made->values[v].body(), static_cast<int>(v));
+    if (made->values[v].defined()) values.set(&made->values[v].body(), static_cast<int>(v));
   Index next = 0;
   for (Index i = 0; i < nodes.size(); ++i) {
     NDArray* const argument = argument_of[i] < 0 ? nullptr : &element(made->args, argument_of[i]).second;

@@ -143,7 +143,8 @@ STROP_IMPL void run_traced_call(const Node& node, const FlowOperators* flow, Inp
     return;
   }
   bool steps = flow != nullptr && flow_of(node) != nullptr;
-  for (const NDArray* a : in) steps = steps && *a && a->storage() == dense;  // a body computes on dense arrays
+  for (const NDArray* a : in)
+    steps = steps && a->defined() && a->storage() == dense;  // a body computes on dense arrays
   try {
     if (steps) {
       Index k = 0;

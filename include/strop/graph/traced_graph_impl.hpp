@@ -124,7 +124,7 @@ class Exchanged {
   Exchanged(BoundGraph& graph, const NDArray& array) : shape_(array.shape()), dtype_(array.dtype()) {
     const Buffer* const buffer = array.body().buffer.get();
     const auto look = [&](NDArray& slot) {
-      if (!slot || slot.body().buffer.get() != buffer) return;
+      if (!slot.defined() || slot.body().buffer.get() != buffer) return;
       const Ref<Body> seen(new Body(slot.body()));
       seen->buffer = nullptr;
       slots_.push_back({&slot, NDArray(seen)});
@@ -235,8 +235,8 @@ struct TracedCalls : Counted {
   List<Head> coming(Span<const NDArray> heads) const {
     List<Head> out;
     for (const NDArray& head : heads) {
-      const bool whole = loss_head || (head && (head.storage() != dense || head.allocated()));
-      out.push_back(whole ? Head::gradient : head ? Head::zero : Head::none);
+      const bool whole = loss_head || (head.defined() && (head.storage() != dense || head.allocated()));
+      out.push_back(whole ? Head::gradient : head.defined() ? Head::zero : Head::none);
     }
     return out;
   }

@@ -290,7 +290,7 @@ inline std::int32_t run(const strop_operator* self, const strop_call* call, stro
     Cpu ctx(cpu(), requests, call->train != 0);
     if (entry.resources != nullptr) {
       std::vector<Shape> shapes;
-      for (const NDArray& a : in) shapes.push_back(a ? a.shape() : Shape{});
+      for (const NDArray& a : in) shapes.push_back(a.defined() ? a.shape() : Shape{});
       ctx.reserve(entry.resources(call->params, shapes).temp_bytes);
     }
     std::optional<random::Stream> stream;
@@ -354,7 +354,7 @@ inline std::int32_t run_composed(const strop_operator* self, const strop_call* c
       if (call->requests[k] == 0) continue;
       const NDArray to = array_of(*call->out[k]);
       const auto at = static_cast<std::size_t>(k);
-      if (at < made.size() && made[at]) {
+      if (at < made.size() && made[at].defined()) {
         const NDArray from = cast_storage(made[at], dense);
         if (from.shape() != to.shape())
           fail(entry.snake, ": the gradient of input ", k, " has shape ", from.shape(), ", expected ", to.shape());

@@ -224,7 +224,7 @@ Ref<StateBox> make_state(const void* op, Context& ctx, std::span<const Shape> in
 inline strop_tensor tensor_of(const NDArray& a, bool writes) {
   strop_tensor t{};
   t.size = sizeof t;
-  if (!a) return t;
+  if (!a.defined()) return t;
   t.dtype = static_cast<std::int32_t>(a.dtype());
   t.storage = static_cast<std::int32_t>(a.storage());
   t.rank = a.ndim();
@@ -267,7 +267,7 @@ inline void run_hosted(const Call& call, Context& ctx) {
   to.train = ctx.train ? 1 : 0;
   if (call.entry.resources != nullptr) {
     List<Shape, 4> shapes(n);
-    for (Index i = 0; i < n; ++i) shapes[i] = *call.inputs[i] ? call.inputs[i]->shape() : Shape{};
+    for (Index i = 0; i < n; ++i) shapes[i] = call.inputs[i]->defined() ? call.inputs[i]->shape() : Shape{};
     if (call.entry.resources(call.params, shapes).random) {
       const random::Stream stream = ctx.random();
       to.random = 1;

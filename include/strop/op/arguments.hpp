@@ -257,7 +257,7 @@ template <class E, int R>
 struct Make<View<E, R>> {
   struct Held {};
   static View<E, R> of(std::string_view op, const Placed& p, Held&) {
-    if (p.array == nullptr || !*p.array || (!p.array->allocated() && p.array->storage() == dense)) return {};
+    if (p.array == nullptr || !p.array->defined() || (!p.array->allocated() && p.array->storage() == dense)) return {};
     p.check(op, ArgOf<View<E, R>>::info, *p.array);
     return view_of<E, R>(*p.array);
   }

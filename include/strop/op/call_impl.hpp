@@ -18,7 +18,7 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
                                   Span<const Request> requests) {
   constexpr int most = 4;
   const NDArray& first = *in[0];
-  if (!first || first.storage() != dense || first.device().kind != DeviceKind::cpu) return false;
+  if (!first.defined() || first.storage() != dense || first.device().kind != DeviceKind::cpu) return false;
   const Dtype type = first.dtype();
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
   if (loop == nullptr || !first.allocated() || first.busy()) return false;
@@ -32,12 +32,12 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
   x[0] = first.address();
   for (Index i = 1; i < in.size(); ++i) {
     const NDArray& a = *in[i];
-    if (!a || !alike(a) || a.busy()) return false;
+    if (!a.defined() || !alike(a) || a.busy()) return false;
     x[i] = a.allocated() ? a.address() : unread;
   }
   for (Index k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];
-    if (!y) continue;
+    if (!y.defined()) continue;
     if (!alike(y) || y.busy()) return false;
     if (k < requests.size() && requests[k] != Request::write && requests[k] != Request::inplace) return false;
     for (Index j = 0; j < k; ++j)
@@ -52,11 +52,11 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
     for (const NDArray* a : in)
       if (!apart(*a, out.size() == 1)) return false;
     for (Index j = 0; j < k; ++j)
-      if (out[j] && !apart(out[j], false)) return false;
+      if (out[j].defined() && !apart(out[j], false)) return false;
   }
   for (Index k = 0; k < out.size(); ++k) {
     NDArray& y = out[k];
-    if (!y)
+    if (!y.defined())
       y = NDArray::fresh(first.shape(), type, first.device());
     else if (!y.allocated())
       y.allocate();
@@ -71,7 +71,7 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
 STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
                                    Span<const Request> requests) {
   for (const NDArray* a : in)
-    if (!*a) return false;  // which is told on the long way
+    if (!a->defined()) return false;  // which is told on the long way
   const NDArray& first = *in[0];
   const Dtype type = first.dtype();
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
@@ -86,7 +86,7 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
   const std::int64_t n = common.size(), bytes = n * size_of(type);
   NDArray& y = out[0];
   if (bytes > 2048 || way_of(first.device()).kernels(entry) != &entry.cpu) return false;
-  if (y) {
+  if (y.defined()) {
     if (!y.allocated() || y.storage() != dense || y.dtype() != type || y.device() != first.device() || y.busy() ||
         y.shape() != common)
       return false;
@@ -116,7 +116,7 @@ STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, Span<NDA
     if (call_mode.recorder->run != nullptr) [[unlikely]]
       return call_mode.recorder->run(entry, op, in, out, requests, site, state);
     for (const NDArray& y : out)
-      if (y) {
+      if (y.defined()) {
         check_recordable(entry, op, in, out, requests);
         break;
       }

@@ -144,9 +144,9 @@ class Context {
     std::int64_t bytes = sizeof(E);
     for (std::int64_t extent : shape) bytes = detail::checked_product(bytes, extent, "ctx.temp()");
     std::byte* const reserved = take(bytes);
-    if (reserved == nullptr && !kept) kept = NDArray::shell(Shape(shape), dtype_of<E>, device_);
+    if (reserved == nullptr && !kept.defined()) kept = NDArray::shell(Shape(shape), dtype_of<E>, device_);
     if (reserved == nullptr) kept.allocate();
-    if (kept) spaces_.push_back(kept);
+    if (kept.defined()) spaces_.push_back(kept);
     return reinterpret_cast<E*>(reserved != nullptr ? reserved : kept.bytes());
   }
   /// A piece of the reserved space, or null when that is used up.

@@ -130,7 +130,7 @@ STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, Span<N
   const bool many = out.size() * (in.size() + out.size()) > 256;
   for (Index k = 0; k < out.size(); ++k) {
     const bool asked = plan.requests[k] != Request::null;
-    if (!out[k]) {
+    if (!out[k].defined()) {
       if (is_found(*plan.entry, k)) continue;  // forward makes it
       out[k] = NDArray::fresh_shell(plan.shapes[k], plan.types[k], plan.device, plan.storage(k));
       if (plan.storage(k) == dense && asked) out[k].allocate();
@@ -231,7 +231,7 @@ STROP_IMPL bool run_as_before(const RecentCall& like, const void* op, Inputs in,
     if (!a->allocated() || a->busy()) return false;
   const Plan& plan = *like.plan;
   for (Index k = 0; k < out.size(); ++k) {
-    if (!out[k]) {
+    if (!out[k].defined()) {
       out[k] = NDArray::fresh(plan.shapes[k], plan.types[k], plan.device);
       continue;
     }

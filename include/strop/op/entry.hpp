@@ -69,6 +69,8 @@ inline constinit thread_local bool past_caches = false;
 struct MapLoops {
   MapLoop f32 = nullptr, f64 = nullptr, i64 = nullptr;
   bool i64_gives_f64 = false;  // the integer loop's results are floating: they truncate on store
+  /// Whether the integer loop's results may lie outside this type and are then its nearest number; else they wrap.
+  bool (*leaves)(const void* op, Dtype) = nullptr;
 };
 
 /// What a map derives from its body.
@@ -107,6 +109,7 @@ struct GradientRule {
 struct Entry {
   std::string_view name, snake, qualified;
   std::span<const std::string_view> aliases;
+  std::span<const std::string_view> template_names;  // which it shares with others of its template
   std::string_view doc;
   std::span<const Note> notes;
   const detail::ParamTable* params = nullptr;
@@ -158,6 +161,13 @@ struct Entry {
 
 namespace detail {
 
+/// What one file of the program knows of an operator's type: two files may mean two types by one name, which the linker
+/// takes for one.
+struct TypeSeen {
+  std::string_view name, snake, fields, file;
+  std::size_t size;
+};
+
 /// One per operator and program: the entry built for the widest instruction set that this machine runs, with the
 /// CPU's kernels, and those of GPUs, which a .cu file in which the operator is named fills in.
 struct Slot {
@@ -165,6 +175,8 @@ struct Slot {
   std::atomic<const Kernels*> cuda{nullptr};
   std::atomic<Slot*> next{nullptr};
   std::atomic<bool> listed{false};
+  std::atomic<const TypeSeen*> seen{nullptr};
+  std::atomic<const TypeSeen*> other{nullptr};  // a second type of that name: neither is called
 };
 
 /// How often an operator was taken back, which the index of names has to know besides what was added.
@@ -173,18 +185,36 @@ inline constinit std::atomic<std::uint64_t> registry_withdrawn{0};
 /// All operators of the program, newest first. Nothing is allocated, the order of initialisation does not matter.
 inline constinit std::atomic<Slot*> registry_head{nullptr};
 
-/// Puts an entry that this machine runs into its slot when it is the best so far, and the slot into the registry once.
-inline void enrol(Slot& slot, const Entry& entry) {
-  if (!runs_here(entry.isa)) return;
-  const Entry* before = slot.entry.load();
-  while ((before == nullptr || preferred(entry.isa, before->isa)) &&
-         !slot.entry.compare_exchange_weak(before, &entry)) {
-  }
+/// Puts a slot into the registry, once.
+inline void list_slot(Slot& slot) {
   if (slot.listed.exchange(true)) return;
   Slot* head = registry_head.load();
   do slot.next.store(head);
   while (!registry_head.compare_exchange_weak(head, &slot));
 }
+
+/// Puts an entry that this machine runs into its slot when it is the best so far, and the slot into the registry once.
+inline void enrol(Slot& slot, const Entry& entry) {
+  if (!runs_here(entry.isa) || slot.other.load() != nullptr) return;
+  const Entry* before = slot.entry.load();
+  while ((before == nullptr || preferred(entry.isa, before->isa)) &&
+         !slot.entry.compare_exchange_weak(before, &entry)) {
+  }
+  list_slot(slot);
+}
+
+/// Notes what a file of the program knows of the type. Where another one knows another type, neither is called.
+inline void see(Slot& slot, const TypeSeen& type) {
+  const TypeSeen* first = nullptr;
+  if (slot.seen.compare_exchange_strong(first, &type)) return;
+  if (first->fields == type.fields && first->size == type.size) return;
+  slot.other.store(&type);
+  slot.entry.store(nullptr);
+  registry_withdrawn.fetch_add(1);
+  list_slot(slot);
+}
+/// Throws Error where two files of the program mean two types by the name.
+void check_seen(const Slot& slot);
 
 /// Takes a slot's operator out of look-up. Calls, tapes and graphs that hold the entry keep it: it must stay valid.
 inline void withdraw(Slot& slot) {

@@ -74,10 +74,12 @@ class Shapes {
   constexpr const Shape& out(int i) const { return out_[of_outputs(i)]; }
   /// Takes knowledge in; throws Error when it contradicts what is known.
   constexpr void set_in(int i, const Shape& shape) {
+    if (const int axis = negative_axis(shape); axis >= 0) refuse_extent(shape, axis, names_.input(i));
     if (!unify(in_[of_inputs(i)], shape))
       strop::fail(names_.op, ": ", names_.input(i), " has shape ", in(i), ", expected ", shape);
   }
   constexpr void set_out(int i, const Shape& shape) {
+    if (const int axis = negative_axis(shape); axis >= 0) refuse_extent(shape, axis, names_.output(i));
     if (!unify(out_[of_outputs(i)], shape))
       strop::fail(names_.op, ": ", names_.output(i), " has shape ", out(i), ", expected ", shape);
   }
@@ -98,6 +100,16 @@ class Shapes {
  private:
   constexpr detail::Index of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
   constexpr detail::Index of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
+
+  /// The first axis whose extent is less than an unknown one; −1 where none is.
+  static constexpr int negative_axis(const Shape& shape) {
+    for (int axis = 0; axis < shape.ndim(); ++axis)
+      if (shape[axis] < Shape::unknown_extent) return axis;
+    return -1;
+  }
+  [[noreturn]] void refuse_extent(const Shape& shape, int axis, const std::string& of) const {
+    strop::fail(names_.op, ": ", of, " would have extent ", shape[axis], " along axis ", axis);
+  }
 
   const detail::CallNames& names_;
   detail::Span<Shape> in_, out_;

@@ -202,6 +202,9 @@ constexpr MapLoops loops_of() {
     if constexpr ((types.bits & (integral | boolean).bits) != 0) {
       constexpr bool exact = integer_results<T>();
       loops.i64_gives_f64 = !exact;
+      // A friend of maps of ours that choose between x and a parameter, or divide it: where that lies outside the type.
+      if constexpr (requires(const T& op) { leaves_type(op, i64); })
+        loops.leaves = [](const void* op, Dtype type) { return leaves_type(*static_cast<const T*>(op), type); };
       loops.i64 = &scalar_loop<T, std::int64_t, std::conditional_t<exact, std::int64_t, double>>;
     }
   }

@@ -156,7 +156,7 @@ Mapped<F, N> mapped(F function) {
 /// On symbols it makes a node called map0, map1, …, which no file can hold: it has no name by which to find it.
 template <class F, class... X>
   requires(sizeof...(X) > 0 && sizeof...(X) <= 6 && (detail::Is<X, NDArray> && ...))
-auto map(F function, const X&... x) {
+[[nodiscard]] auto map(F function, const X&... x) {
   constexpr std::size_t n = sizeof...(X);
   constexpr bool callable = detail::takes_numbers_of<F, n>();
   static_assert(callable,
@@ -173,7 +173,7 @@ auto map(F function, const X&... x) {
 
 template <class F, class... X>
   requires(sizeof...(X) > 0 && sizeof...(X) <= 6 && (detail::Is<X, Symbol> && ...))
-auto map(F function, const X&... x) {
+[[nodiscard]] auto map(F function, const X&... x) {
   constexpr std::size_t n = sizeof...(X);
   constexpr bool callable = detail::takes_numbers_of<F, n>();
   static_assert(callable,

@@ -190,6 +190,7 @@ constexpr Entry map_entry() {
     e.snake = lower_name<T>;
     e.params = InfersShape<T> || InfersType<T> || whole_inputs<T> != 0 ? &inferring_table<T> : &param_table<T>;
     e.aliases = stated_aliases<T>();
+    e.template_names = template_names<T>();
     e.doc = stated_doc<T>();
     e.notes = stated_notes<T>();
     e.dtypes = map_dtypes<T>();

@@ -32,6 +32,7 @@ class MapRun {
     type_ = compute_type(entry, op, stored);
     loop_ = type_ == f32 ? entry.loops.f32 : type_ == f64 ? entry.loops.f64 : entry.loops.i64;
     result_ = type_ == i64 && entry.loops.i64_gives_f64 ? f64 : type_;
+    nearest_ = result_ == i64 && entry.loops.leaves != nullptr && entry.loops.leaves(op, stored);
     for (int k = 0; k < in_; ++k) prepare(part(k), in[k], common, type_);
     for (int k = 0; k < out_; ++k) prepare_result(part(in_ + k), out[k], common);
     if (streams_ && (staged_ || !is_floating(type_))) {
@@ -163,8 +164,9 @@ class MapRun {
     return stage;
   }
 
-  void put(Part& p, std::int64_t at, std::int64_t count, const std::byte* stage, std::byte* raw) {
+  void put(Part& p, std::int64_t at, std::int64_t count, std::byte* stage, std::byte* raw) {
     if (p.request == Request::null) return;
+    if (nearest_) bring_into(p.dtype, reinterpret_cast<std::int64_t*>(stage), count);
     if (!p.whole) {
       if (result_ == f32)
         reduce_into(p.walk, reinterpret_cast<const float*>(stage), sums(p), at, count);
@@ -189,6 +191,10 @@ class MapRun {
     }
   }
 
+  static void bring_into(Dtype dtype, std::int64_t* values, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) values[i] = nearest_integer(dtype, values[i]);
+  }
+
   void finish_reductions() {
     for (int k = 0; k < out_; ++k) {
       Part& p = part(in_ + k);
@@ -209,6 +215,7 @@ class MapRun {
   Dtype type_ = f32, result_ = f32;
   MapLoop loop_ = nullptr;
   bool staged_ = false, streams_ = false, reduces_ = false;
+  bool nearest_ = false;  // integers outside the results' type become its nearest; else they wrap
   std::int64_t sums_needed_ = 0;
   List<double, 1> sums_;
   List<Part, 4> parts_;

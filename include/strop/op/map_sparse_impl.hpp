@@ -115,7 +115,7 @@ STROP_IMPL void check_structures(const Plan& plan, const void* op, Inputs in, Sp
 
 STROP_IMPL void run_on_wide_indices(const Call& call, Context& context, Kernels::Run run) {
   const auto widen = [](const NDArray& a) {
-    if (!a || !has_narrow_indices(a)) return;
+    if (!a.defined() || !has_narrow_indices(a)) return;
     const NDArray wide = with_wide_indices(a);
     a.body().indices = wide.body().indices;
     a.body().indptr = wide.body().indptr;
@@ -125,7 +125,7 @@ STROP_IMPL void run_on_wide_indices(const Call& call, Context& context, Kernels:
     for (const int i : signature_of(call.entry, call.params, call.in_count()).mutated) widen(call.in(i));
   List<NDArray, 4> held;
   List<const NDArray*, 8> inputs;
-  for (const NDArray* a : call.inputs) held.push_back(*a ? with_wide_indices(*a) : *a);
+  for (const NDArray* a : call.inputs) held.push_back(a->defined() ? with_wide_indices(*a) : *a);
   for (const NDArray& a : held) inputs.push_back(&a);
   run({call.entry, call.params, inputs.span(), call.out, call.requests}, context);
 }

@@ -17,14 +17,32 @@
 namespace strop::inline v0::detail {
 
 template <class T>
+inline constexpr ShortName name_of_template = name_with_arguments(qualified_name<T>);
+template <class T>
 constexpr std::string_view operator_name() {
   if constexpr (StatesName<T>)
     return T::name;
+  else if constexpr (of_template<T>)
+    return name_of_template<T>;
   else
     return type_name<T>;
 }
 template <class T>
 inline constexpr ShortName lower_name = snake_case(operator_name<T>());
+
+/// Names that an operator of a template has as long as no other one of it is there: that of the template.
+template <class T>
+struct TemplateNames {
+  static constexpr ShortName snake = snake_case(type_name<T>);
+  static constexpr std::string_view list[] = {type_name<T>, snake};
+};
+template <class T>
+constexpr NameList template_names() {
+  if constexpr (of_template<T> && !StatesName<T>)
+    return TemplateNames<T>::list;
+  else
+    return {};
+}
 
 /// The file that T stands in, where no other can name T: its name without folders.
 template <class T>

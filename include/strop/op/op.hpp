@@ -57,6 +57,40 @@ struct Enroller {
 template <class T>
 inline const Enroller<T> Enroller<T>::instance{};
 
+/// The parameters of T as this file of the program knows them, "float a, int b". File is a type that no other file has,
+/// so that the linker leaves each file its own.
+template <class T, class File>
+struct SeenIn {
+  template <class Say>
+  static constexpr void say(const Say& say) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((say(I == 0 ? "" : ", "), say(Text<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>>::name),
+        say(" "), say(field_name<T, I>)),
+       ...);
+    }(std::make_index_sequence<field_count<T>>{});
+  }
+  static constexpr std::size_t size = [] {
+    std::size_t n = 1;
+    say([&](std::string_view words) { n += words.size(); });
+    return n;
+  }();
+  static constexpr std::array<char, size> fields = [] {
+    std::array<char, size> out{};
+    std::size_t n = 0;
+    say([&](std::string_view words) {
+      for (char c : words) out[n++] = c;
+    });
+    return out;
+  }();
+  static constexpr TypeSeen type{
+      operator_name<T>(), lower_name<T>, {fields.data(), size - 1}, __BASE_FILE__, sizeof(T)};
+
+  SeenIn() { see(slot<T>, type); }
+  static const SeenIn instance;
+};
+template <class T, class File>
+inline const SeenIn<T, File> SeenIn<T, File>::instance{};
+
 /// The same for an operator of the library, when it is first called: what is never called is never built.
 template <class T>
 struct LibraryEnroller {
@@ -81,6 +115,10 @@ inline const GpuEnroller<T> GpuEnroller<T>::instance{};
 #endif
 }  // namespace STROP_ISA
 
+namespace {  // NOLINT(google-build-namespaces): in every file another type is meant
+struct ThisFile;
+}  // namespace
+
 /// A type whose naming makes the enroller of a user's operator come to life.
 template <const auto* Instance>  // not a reference, which nvcc hands on to the host compiler as a pointer
 struct Uses {};
@@ -92,6 +130,7 @@ template <class T>
 struct RegistersIf<T, false> {
   static_assert(diagnose<T>());
   using type = Uses<&Enroller<T>::instance>;
+  using Seen = Uses<&SeenIn<T, ThisFile>::instance>;
 #if defined(__CUDACC__)
   using OnGpu = Uses<&GpuEnroller<T>::instance>;
 #endif
@@ -123,10 +162,9 @@ const Entry& entry_in_use() {
     LibraryEnroller<T>::run();
   const Entry* entry = slot<T>.entry.load(std::memory_order_acquire);
   if (entry == nullptr) [[unlikely]] {
-    if constexpr (Linked)
-      refuse_unlinked(operator_name<T>());
-    else
-      return runnable(entry_for<T, Library>());
+    if constexpr (Linked) refuse_unlinked(operator_name<T>());
+    if constexpr (!Library) check_seen(slot<T>);
+    return runnable(entry_for<T, Library>());
   }
   return *entry;
 }
@@ -208,9 +246,17 @@ class Op {
   static constexpr bool library = std::is_same_v<When, OnUse>;
 
   // Every number of inputs is written out: a parameter pack would belong to a class of its own, of which the library's
-  // operators would make two thousand, and no deduced type takes `{.a = 1}`.
+  // operators would make two thousand, and no deduced type takes `{.a = 1}`. Results that nobody keeps are worth a
+  // warning, unless they lie in an array that is there or the operator writes its inputs: where both forms of a call
+  // fit, the one that is no template is chosen.
 #define STROP_EACH(...) __VA_ARGS__
 #define STROP_CALLS(inputs, arrays, symbols)                                                                       \
+  [[nodiscard]] auto operator()(STROP_EACH arrays, const T& p = {}, Site site = Site::current()) const             \
+    requires(!MutatesInputs<T>)                                                                                    \
+  {                                                                                                                \
+    return on_arrays(std::array{STROP_EACH inputs}, p, detail::no_target(), site);                                 \
+  }                                                                                                                \
+  template <int = 0>                                                                                               \
   auto operator()(STROP_EACH arrays, const T& p = {}, Target y = detail::no_target(), Site site = Site::current()) \
       const {                                                                                                      \
     return on_arrays(std::array{STROP_EACH inputs}, p, y, site);                                                   \
@@ -218,7 +264,7 @@ class Op {
   auto operator()(STROP_EACH arrays, Target y, Site site = Site::current()) const {                                \
     return on_arrays(std::array{STROP_EACH inputs}, T{}, y, site);                                                 \
   }                                                                                                                \
-  auto operator()(STROP_EACH symbols, const T& p = {}, std::string_view name = {}) const {                         \
+  [[nodiscard]] auto operator()(STROP_EACH symbols, const T& p = {}, std::string_view name = {}) const {           \
     return on_symbols(std::array{STROP_EACH inputs}, p, name);                                                     \
   }
   STROP_CALLS((a.node), (Array a), (Var a))
@@ -231,33 +277,46 @@ class Op {
               (Var a, Var b, Var c, Var d, Var e, Var f))
 #undef STROP_CALLS
 #undef STROP_EACH
-  auto operator()(const T& p = {}, Target y = detail::no_target(), Site site = Site::current()) const {
+  [[nodiscard]] auto operator()(const T& p = {}, Site site = Site::current()) const {
+    return on_arrays(std::array<const NDArray*, 0>{}, p, detail::no_target(), site);
+  }
+  auto operator()(const T& p, Target y, Site site = Site::current()) const {
     return on_arrays(std::array<const NDArray*, 0>{}, p, y, site);
   }
   auto operator()(Target y, Site site = Site::current()) const { return (*this)(T{}, y, site); }
 
   /// Any number of inputs, as a list.
+  [[nodiscard]] auto operator()(std::initializer_list<NDArray> in, const T& p = {}, Site site = Site::current()) const
+    requires(!MutatesInputs<T>)
+  {
+    return on_list({in.begin(), in.size()}, p, detail::no_target(), site);
+  }
+  template <int = 0>
   auto operator()(std::initializer_list<NDArray> in, const T& p = {}, Target y = detail::no_target(),
                   Site site = Site::current()) const {
-    return (*this)(std::span<const NDArray>(in.begin(), in.size()), p, y, site);
+    return on_list({in.begin(), in.size()}, p, y, site);
   }
+  [[nodiscard]] auto operator()(std::span<const NDArray> in, const T& p = {}, Site site = Site::current()) const
+    requires(!MutatesInputs<T>)
+  {
+    return on_list(in, p, detail::no_target(), site);
+  }
+  template <int = 0>
   auto operator()(std::span<const NDArray> in, const T& p = {}, Target y = detail::no_target(),
                   Site site = Site::current()) const {
-    std::vector<const NDArray*> inputs;
-    for (const NDArray& a : in) inputs.push_back(&a);
-    return detail::run<T, library>(p, inputs, y, site);
+    return on_list(in, p, y, site);
   }
-  auto operator()(std::initializer_list<Symbol> in, const T& p = {}, std::string_view name = {}) const {
+  [[nodiscard]] auto operator()(std::initializer_list<Symbol> in, const T& p = {}, std::string_view name = {}) const {
     return on_symbols(in, p, name);
   }
-  auto operator()(std::span<const Symbol> in, const T& p = {}, std::string_view name = {}) const {
+  [[nodiscard]] auto operator()(std::span<const Symbol> in, const T& p = {}, std::string_view name = {}) const {
     return on_symbols(in, p, name);
   }
 
   /// On numbers: the body itself. `strop::exp(1.0)` is a double, `strop::exp(1.0f)` a float.
   template <detail::AnyNumber... X>
     requires(sizeof...(X) > 0)
-  constexpr auto operator()(X... x) const {
+  [[nodiscard]] constexpr auto operator()(X... x) const {
     if constexpr ((std::is_arithmetic_v<X> && ...)) {
       using C = std::common_type_t<X...>;
       using R = std::conditional_t<std::is_floating_point_v<C>, C, double>;
@@ -292,6 +351,11 @@ class Op {
   static auto on_arrays(const std::array<const NDArray*, Count>& in, const T& p, Target y, Site site) {
     check_count<Count>();
     return detail::run<T, library>(p, in, y, site);
+  }
+  static auto on_list(std::span<const NDArray> in, const T& p, Target y, Site site) {
+    std::vector<const NDArray*> inputs;
+    for (const NDArray& a : in) inputs.push_back(&a);
+    return detail::run<T, library>(p, inputs, y, site);
   }
   // S is Symbol, looked at only where a call is instantiated: the layer that defines it comes later.
   template <class S, std::size_t Count>

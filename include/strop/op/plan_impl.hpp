@@ -49,7 +49,7 @@ class Resolving {
     plan.asked = false;
     for (Index k = 0; k < out.size(); ++k) {
       Request request = k < asked.size() ? asked[k] : Request::write;
-      if (request == Request::add && (!out[k] || (out[k].storage() == dense && !out[k].allocated())))
+      if (request == Request::add && (!out[k].defined() || (out[k].storage() == dense && !out[k].allocated())))
         request = Request::write;  // there is nothing yet to add to
       plan.requests[k] = request;
       plan.asked = plan.asked || request != Request::null;
@@ -85,7 +85,7 @@ class Resolving {
     }
     for (int i = 0; i < given; ++i) {
       const NDArray& a = in(i);
-      if (!a) fail(entry_.snake, ": ", names_.input(i), " is a handle without an array");
+      if (!a.defined()) fail(entry_.snake, ": ", names_.input(i), " is a handle without an array");
       if (i == 0)
         plan_.device = a.device();
       else if (a.device() != plan_.device)
@@ -93,9 +93,9 @@ class Resolving {
              " like ", names_.input(0));
     }
     for (const NDArray& y : out_)
-      if (y && given == 0) plan_.device = y.device();
+      if (y.defined() && given == 0) plan_.device = y.device();
     for (Index k = 0; k < out_.size(); ++k)
-      if (out_[k] && out_[k].device() != plan_.device)
+      if (out_[k].defined() && out_[k].device() != plan_.device)
         fail(entry_.snake, ": ", names_.output(static_cast<int>(k)), " is on ", to_text(out_[k].device()),
              ", the inputs are on ", to_text(plan_.device));
   }
@@ -107,8 +107,8 @@ class Resolving {
     plan_.shapes.resize(m);
     for (Index i = 0; i < n; ++i) in_shapes_[i] = in_[i]->shape(), in_types[i] = in_[i]->dtype();
     for (Index k = 0; k < m; ++k) {
-      plan_.shapes[k] = out_[k] ? out_[k].shape() : Shape::unknown();
-      if (out_[k]) out_types[k] = out_[k].dtype();
+      plan_.shapes[k] = out_[k].defined() ? out_[k].shape() : Shape::unknown();
+      if (out_[k].defined()) out_types[k] = out_[k].dtype();
     }
     Shapes shapes(names_, in_shapes_.span(), plan_.shapes.span());
     Types types(names_, in_types.span(), out_types.span());
@@ -116,13 +116,20 @@ class Resolving {
     infer_types(entry_, op_, types);
     plan_.types.resize(m);
     for (Index k = 0; k < m; ++k) {
-      if (!plan_.shapes[k].known() && !is_found(entry_, k))
-        fail(entry_.snake, ": the shape of ", names_.output(static_cast<int>(k)), " does not follow from the inputs");
+      if (!plan_.shapes[k].known() && !is_found(entry_, k)) refuse_shape(static_cast<int>(k), plan_.shapes[k]);
       if (!out_types[k])
         fail(entry_.snake, ": the type of ", names_.output(static_cast<int>(k)),
              " does not follow from the inputs; state a dtype");
       plan_.types[k] = *out_types[k];
     }
+  }
+
+  [[noreturn, gnu::cold]] void refuse_shape(int k, const Shape& shape) {
+    for (int axis = 0; axis < shape.ndim(); ++axis)
+      if (shape[axis] < 0)
+        fail(entry_.snake, ": extent ", shape[axis], " of ", names_.output(k), " along axis ", axis,
+             " is negative, or does not follow from the inputs");
+    fail(entry_.snake, ": the shape of ", names_.output(k), " does not follow from the inputs");
   }
 
   void choose_storages() {
@@ -131,7 +138,7 @@ class Resolving {
     for (const NDArray* a : in_) sparse = sparse || a->storage() != dense;
     plan_.storages.resize(m);
     for (Index k = 0; k < m; ++k)
-      if (out_[k]) sparse = *(plan_.storages[k] = out_[k].storage()) != dense || sparse;
+      if (out_[k].defined()) sparse = *(plan_.storages[k] = out_[k].storage()) != dense || sparse;
     if (!sparse && entry_.sparse == nullptr) {
       for (std::optional<Storage>& storage : plan_.storages) storage = dense;
       return;
@@ -169,7 +176,7 @@ class Resolving {
     }
     for (Index k = 0; k < out_.size(); ++k) {
       plan_.widens = plan_.widens || widens(plan_.types[k]);
-      as_given = as_given && plan_.storages[k] == dense && (!out_[k] || out_[k].storage() == dense) &&
+      as_given = as_given && plan_.storages[k] == dense && (!out_[k].defined() || out_[k].storage() == dense) &&
                  (plan_.requests[k] == Request::write || plan_.requests[k] == Request::inplace);
     }
     plan_.as_given = as_given && !plan_.widens && entry_.found == 0;
@@ -210,7 +217,7 @@ STROP_IMPL void choose_sparse_storages(Plan& plan, const void* op, const CallNam
   plan.dense_copies = choice.dense_copies;
   plan.why = choice.why;
   for (Index k = 0; k < out.size(); ++k)
-    if (!out[k] && plan.storages[k] == csr && plan.shapes[k].ndim() != 2)
+    if (!out[k].defined() && plan.storages[k] == csr && plan.shapes[k].ndim() != 2)
       fail(entry.snake, ": ", names.output(static_cast<int>(k)), " would be csr with shape ", plan.shapes[k],
            ", expected 2 dimensions");
   for (const std::optional<Storage>& storage : plan.storages) sparse = sparse || storage != dense;

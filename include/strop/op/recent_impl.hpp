@@ -67,13 +67,13 @@ class RecentCalls {
     if (in.empty() || out.size() > 8) return 0;
     std::uint64_t key = reinterpret_cast<std::uintptr_t>(&entry);
     for (const NDArray* a : in) {
-      if (!*a || a->storage() != dense || a->device() != cpu()) return 0;
+      if (!a->defined() || a->storage() != dense || a->device() != cpu()) return 0;
       std::uint64_t own = static_cast<std::uint64_t>(a->dtype());
       for (const std::int64_t extent : a->shape()) own = own * 31 + static_cast<std::uint64_t>(extent);
       key = mixed(key ^ own);
     }
     for (const NDArray& y : out)
-      if (y && (y.storage() != dense || y.device() != cpu() || !y.allocated())) return 0;
+      if (y.defined() && (y.storage() != dense || y.device() != cpu() || !y.allocated())) return 0;
     return key | 1;
   }
 
@@ -90,9 +90,9 @@ class RecentCalls {
       if (call.in_types[i] != in[i]->dtype() || call.in_shapes[i] != in[i]->shape()) return nullptr;
     for (Index k = 0; k < out.size(); ++k) {
       const NDArray& y = out[k];
-      if (plan.requests[k] != (k < asked.size() ? asked[k] : Request::write) || call.given[k] != bool(y))
+      if (plan.requests[k] != (k < asked.size() ? asked[k] : Request::write) || call.given[k] != y.defined())
         return nullptr;
-      if (y && (plan.types[k] != y.dtype() || plan.shapes[k] != y.shape())) return nullptr;
+      if (y.defined() && (plan.types[k] != y.dtype() || plan.shapes[k] != y.shape())) return nullptr;
     }
     if (entry.params != nullptr && !entry.params->equal(call.params->get(), op)) return nullptr;
     return &call;
@@ -113,7 +113,7 @@ class RecentCalls {
     call.in_types.resize(in.size());
     call.given.resize(out.size());
     for (Index i = 0; i < in.size(); ++i) call.in_shapes[i] = in[i]->shape(), call.in_types[i] = in[i]->dtype();
-    for (Index k = 0; k < out.size(); ++k) call.given[k] = bool(out[k]);
+    for (Index k = 0; k < out.size(); ++k) call.given[k] = out[k].defined();
     call.direct = is_direct(*plan);
     call.in_bytes.resize(in.size());
     call.out_bytes.resize(out.size());

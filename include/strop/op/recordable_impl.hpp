@@ -23,11 +23,11 @@ STROP_IMPL std::string no_further_gradient(const Entry& entry) {
 STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
                                  Span<const Request> requests) {
   bool tracked = false;
-  for (const NDArray* a : in) tracked = tracked || (*a && (a->body().leaf || a->body().lineage));
+  for (const NDArray* a : in) tracked = tracked || (a->defined() && (a->body().leaf || a->body().lineage));
   const std::uint64_t kept = tracked ? recorded_inputs(entry, op, in) : 0;
   for (Index k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];
-    if (!y || (k < requests.size() && requests[k] == Request::null)) continue;
+    if (!y.defined() || (k < requests.size() && requests[k] == Request::null)) continue;
     check_untraced(entry.snake, "its result goes into an array that is there already; let it make one");
     const bool adds = k < requests.size() && requests[k] == Request::add;
     if (adds && (y.body().leaf || y.body().lineage))
@@ -35,7 +35,7 @@ STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, 
     if (tracked && y.body().leaf)
       fail(entry.snake, ": its result overwrites an array with attach_grad() while recording; use strop::pause");
     for (Index i = 0; i < in.size(); ++i)
-      if (*in[i] && in_mask(kept, i) && y.allocated() && in[i]->body().buffer == y.body().buffer)
+      if (in[i]->defined() && in_mask(kept, i) && y.allocated() && in[i]->body().buffer == y.body().buffer)
         fail(entry.snake, ": its result overwrites input ", i,
              ", which its gradient reads, while recording; let it make an array, or use strop::pause");
   }

@@ -31,11 +31,15 @@ class Registry {
           return entry;
       return nullptr;
     }
+    for (const Slot* slot : twice_)
+      if (const TypeSeen& type = *slot->seen.load(); type.name == name || type.snake == name) check_seen(*slot);
     const std::size_t at = position_of(name);
     if (at == names_.size() || names_[at].name != name) return nullptr;
-    if (names_[at].other != nullptr)
-      fail("strop: two operators are called '", name, "': ", origin(*names_[at].entry), " and ",
-           origin(*names_[at].other));
+    if (const Entry *one = names_[at].entry, *other = names_[at].other; other != nullptr) {
+      const bool alike = origin(*one) == origin(*other);
+      fail("strop: two operators are called '", name, "': ", origin(*one), alike ? fields_of(*one) : "", " and ",
+           origin(*other), alike ? fields_of(*other) : "");
+    }
     return names_[at].entry;
   }
 
@@ -49,6 +53,14 @@ class Registry {
   /// The type of an operator, and where it stands where that is not in its name.
   static std::string origin(const Entry& entry) {
     return entry.file.empty() ? std::string(entry.qualified) : cat(entry.qualified, " in ", entry.file);
+  }
+  /// " {float a, int b}": the parameters.
+  static std::string fields_of(const Entry& entry) {
+    std::string text;
+    if (entry.params != nullptr)
+      for (const Field& field : entry.params->fields)
+        text += cat(text.empty() ? "" : ", ", field.type->name, ' ', field.name);
+    return cat(" {", text, '}');
   }
   struct Named {
     std::string_view name;
@@ -64,13 +76,17 @@ class Registry {
     withdrawn_ = withdrawn;
     names_.clear();
     entries_.clear();
+    twice_.clear();
     for (Slot* slot = head; slot != nullptr; slot = slot->next.load()) {
       const Entry* entry = slot->entry.load();
+      if (slot->other.load() != nullptr) twice_.push_back(slot);
       if (entry == nullptr) continue;  // taken back
-      // The same type may come from several shared libraries; a type that one file alone can name is another in each.
+      // The same type may come from several shared libraries; a type that one file alone can name is another in each,
+      // and so is one of other parameters.
       bool known = false;
       for (const Entry* other : entries_)
-        known = known || (entry->file.empty() && other->qualified == entry->qualified && other->name == entry->name);
+        known = known || (entry->file.empty() && other->qualified == entry->qualified && other->name == entry->name &&
+                          fields_of(*other) == fields_of(*entry));
       if (known) continue;
       entries_.push_back(entry);
       for (std::size_t i = entries_.size() - 1; i > 0 && entries_[i]->name < entries_[i - 1]->name; --i)
@@ -78,6 +94,7 @@ class Registry {
       add(entry->name, entry);
       add(entry->snake, entry);
       for (std::string_view alias : entry->aliases) add(alias, entry);
+      for (std::string_view shared : entry->template_names) add(shared, entry);
     }
   }
 
@@ -125,7 +142,19 @@ class Registry {
   std::uint64_t withdrawn_ = 0;
   std::vector<Named> names_;
   std::vector<const Entry*> entries_;
+  std::vector<const Slot*> twice_;  // of two types
 };
+
+STROP_IMPL void check_seen(const Slot& slot) {
+  const TypeSeen* const other = slot.other.load();
+  if (other == nullptr) return;
+  const TypeSeen& first = *slot.seen.load();
+  const auto where = [](const TypeSeen& type) {
+    return cat('{', type.fields, "} of ", type.size, " bytes in ", type.file.substr(type.file.rfind('/') + 1));
+  };
+  fail("strop: two structs are called ", first.name, ", and the linker takes them for one: ", where(first), " and ",
+       where(*other), "; give one another name, or a namespace of its own");
+}
 
 STROP_IMPL const Entry* look_up(std::string_view name) { return Registry::get().look_up(name); }
 STROP_IMPL std::vector<const Entry*> all_operators() { return Registry::get().entries(); }

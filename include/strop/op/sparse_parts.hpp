@@ -36,7 +36,7 @@ inline constexpr bool zero_unless_stored = false;
 
 /// Whether an array of the call has indices of 32 bits.
 inline bool has_narrow_indices(const Call& call) {
-  const auto narrow = [](const NDArray& a) { return a && a.storage() != dense && has_narrow_indices(a); };
+  const auto narrow = [](const NDArray& a) { return a.defined() && a.storage() != dense && has_narrow_indices(a); };
   for (const NDArray* a : call.inputs)
     if (narrow(*a)) return true;
   for (const NDArray& a : call.out)

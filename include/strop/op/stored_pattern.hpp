@@ -15,7 +15,7 @@ struct StoredPattern {
   NDArray indices;   // columns, or rows
   NDArray indptr;    // of CSR
   bool own = false;  // no array has these lists yet
-  std::int64_t count() const { return indices ? indices.size() : 0; }
+  std::int64_t count() const { return indices.defined() ? indices.size() : 0; }
 
   // Of all that two patterns have: their lists, and for each place which of them has it, bit 0 and bit 1.
   struct Side {

@@ -21,7 +21,7 @@ namespace strop::inline v0::detail {
 
 /// Whether two lists of indices, of any width, have the same numbers; neither is there in patterns without rows.
 STROP_IMPL bool same_numbers(const NDArray& a, const NDArray& b) {
-  if (!a || !b || a.is(b)) return !a == !b;
+  if (!a.defined() || !b.defined() || a.is(b)) return !a.defined() == !b.defined();
   if (a.size() != b.size()) return false;
   if (a.dtype() == b.dtype())
     return a.size() == 0 ||
@@ -47,9 +47,9 @@ struct PatternRows {
   const std::int64_t stored, rows;
   explicit PatternRows(const StoredPattern& p)
       : stored(p.count()),
-        rows(p.indptr ? p.indptr.size() - 1 : 1),
+        rows(p.indptr.defined() ? p.indptr.size() - 1 : 1),
         ends_{0, stored},
-        begins_(p.indptr ? IndexReader(p.indptr) : IndexReader(ends_)) {}
+        begins_(p.indptr.defined() ? IndexReader(p.indptr) : IndexReader(ends_)) {}
   PatternRows(const PatternRows&) = delete;
   PatternRows& operator=(const PatternRows&) = delete;
   std::int64_t operator[](std::int64_t row) const { return begins_[row]; }
@@ -90,7 +90,7 @@ std::int64_t merge_sorted(const I* a, const I* a_end, const I* b, const I* b_end
 
 STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both) {
   if (a == b) {
-    const auto wider = [](const NDArray& x, const NDArray& y) { return x && x.dtype() == i32 ? y : x; };
+    const auto wider = [](const NDArray& x, const NDArray& y) { return x.defined() && x.dtype() == i32 ? y : x; };
     return {wider(a.indices, b.indices), wider(a.indptr, b.indptr)};
   }
   const PatternRows a_rows(a), b_rows(b);
@@ -138,7 +138,7 @@ STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPatt
     });
   });
   if (!both) out.sides[0] = {a.indices, a.indptr}, out.sides[1] = {b.indices, b.indptr};
-  if (a.indptr) {
+  if (a.indptr.defined()) {
     const bool narrow = a.indptr.dtype() == i32 && b.indptr.dtype() == i32 && fits_narrow(out.count());
     out.indptr = as_type(ends, narrow ? i32 : i64);
   }
@@ -150,7 +150,7 @@ STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPatt
 /// positions, or of a CSR pattern none in two rows.
 template <class F>
 void each_place(const StoredPattern& pattern, const Shape& shape, const Shape& operand, bool apart, F f) {
-  if (pattern.indptr) {  // the operand has two dimensions at most
+  if (pattern.indptr.defined()) {  // the operand has two dimensions at most
     const std::int64_t extent = operand.ndim() == 0 ? 1 : operand.back(),
                        row_step = operand.ndim() == 2 && operand[0] != 1 ? extent : 0, step = extent == 1 ? 0 : 1;
     const PatternRows rows(pattern);

@@ -428,6 +428,7 @@ constexpr Entry tensor_entry() {
   e.qualified = qualified_name<T>;
   e.isa = this_isa;
   e.params = &param_table<T>;
+  e.template_names = template_names<T>();
   e.file = file_of<T>();
   e.aliases = stated_aliases<T>();
   e.doc = stated_doc<T>();

@@ -36,7 +36,7 @@ N combine(const Broadcasting& broadcasting, const Equal& equal, const N& a, cons
 }
 template <class N, class T, class When, class K>
 N combine_number(const Op<T, When>& with_number, const N& a, K k, Site site) {
-  const T params{.scalar = static_cast<double>(k)};  // is_int stays true, as in the original: types do not change
+  const T params{.scalar = k};  // is_int stays true, as in the original: types do not change
   if constexpr (std::same_as<N, NDArray>)
     return with_number(a, params, no_target(), site);
   else
@@ -48,15 +48,15 @@ N combine_number(const Op<T, When>& with_number, const N& a, K k, Site site) {
 // they are called, for the line that a fallback writes; operators cannot.
 #define STROP_BINARY(function, comma_site, site, broadcasting, equal, with_number, with_number_first) \
   template <detail::AnyNode N>                                                                        \
-  N function(const N& a, const N& b comma_site) {                                                     \
+  [[nodiscard]] N function(const N& a, const N& b comma_site) {                                       \
     return detail::combine<N>(broadcasting, equal, a, b, site);                                       \
   }                                                                                                   \
   template <detail::AnyNode N, detail::PlainNumber K>                                                 \
-  N function(const N& a, K k comma_site) {                                                            \
+  [[nodiscard]] N function(const N& a, K k comma_site) {                                              \
     return detail::combine_number<N>(with_number, a, k, site);                                        \
   }                                                                                                   \
   template <detail::AnyNode N, detail::PlainNumber K>                                                 \
-  N function(K k, const N& b comma_site) {                                                            \
+  [[nodiscard]] N function(K k, const N& b comma_site) {                                              \
     return detail::combine_number<N>(with_number_first, b, k, site);                                  \
   }
 #define STROP_OPERATOR(op, ...) STROP_BINARY(operator op, , detail::Site{}, __VA_ARGS__)
@@ -101,29 +101,29 @@ STROP_FUNCTION(logical_xor, broadcast_logical_xor, elemwise_logical_xor, logical
 #undef STROP_BINARY
 
 template <detail::AnyNode N>
-N operator-(const N& a) {
+[[nodiscard]] N operator-(const N& a) {
   return negative(a);
 }
 template <detail::AnyNode N>
-N operator+(const N& a) {
+[[nodiscard]] N operator+(const N& a) {
   return a;
 }
 
 // In place: the elements of `a` change, for every handle of it. A symbol becomes the new expression.
-#define STROP_ASSIGN(op, broadcasting, with_number)                              \
-  template <std::same_as<NDArray> A>                                             \
-  const A& operator op##=(const A & a, const A & b) {                            \
-    broadcasting(a, b, into(a), detail::Site{});                                 \
-    return a;                                                                    \
-  }                                                                              \
-  template <std::same_as<NDArray> A, detail::PlainNumber K>                      \
-  const A& operator op##=(const A & a, K k) {                                    \
-    with_number(a, {.scalar = static_cast<double>(k)}, into(a), detail::Site{}); \
-    return a;                                                                    \
-  }                                                                              \
-  template <std::same_as<Symbol> S, class X>                                     \
-  S& operator op##=(S & a, const X & b) {                                        \
-    return a = a op b;                                                           \
+#define STROP_ASSIGN(op, broadcasting, with_number)         \
+  template <std::same_as<NDArray> A>                        \
+  const A& operator op##=(const A & a, const A & b) {       \
+    broadcasting(a, b, into(a), detail::Site{});            \
+    return a;                                               \
+  }                                                         \
+  template <std::same_as<NDArray> A, detail::PlainNumber K> \
+  const A& operator op##=(const A & a, K k) {               \
+    with_number(a, {.scalar = k}, into(a), detail::Site{}); \
+    return a;                                               \
+  }                                                         \
+  template <std::same_as<Symbol> S, class X>                \
+  S& operator op##=(S & a, const X & b) {                   \
+    return a = a op b;                                      \
   }
 STROP_ASSIGN(+, broadcast_add, plus_scalar)
 STROP_ASSIGN(-, broadcast_sub, minus_scalar)

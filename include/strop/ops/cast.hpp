@@ -125,19 +125,19 @@ inline constexpr Op<CrossDeviceCopy, OnUse> cross_device_copy;
 // Templates, so that a program builds the conversions that it calls.
 template <std::same_as<Dtype> D>
 NDArray NDArray::to(D dtype) const {
-  if (!*this) fail("strop: to() of a handle without an array");
+  if (!defined()) fail("strop: to() of a handle without an array");
   return dtype == this->dtype() ? *this : cast(*this, {.dtype = dtype});
 }
 
 template <std::same_as<Storage> S>
 NDArray NDArray::to(S storage) const {
-  if (!*this) fail("strop: to() of a handle without an array");
+  if (!defined()) fail("strop: to() of a handle without an array");
   return storage == this->storage() ? *this : strop::cast_storage(*this, {.stype = storage});
 }
 
 template <std::same_as<Device> D>
 NDArray NDArray::to(D device) const {
-  if (!*this) fail("strop: to() of a handle without an array");
+  if (!defined()) fail("strop: to() of a handle without an array");
   NDArray out[1] = {detail::on_device(*this, device)};
   if (detail::call_mode.recorder != nullptr && !out[0].is(*this)) {
     const std::array<const NDArray*, 1> in{this};

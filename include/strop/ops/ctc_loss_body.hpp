@@ -144,7 +144,7 @@ inline void CTCLoss::grad_use_in(Cpu&, View<const E, 1> head, View<const E, 3> d
                                  View<const std::int64_t, 1> third, View<const std::int64_t, 1> fourth,
                                  View<E, 3> ddata, NDArray& dlabel, NDArray& dthird, NDArray& dfourth) const {
   for (const NDArray* none : {&dlabel, &dthird, &dfourth})
-    if (*none) detail::zero_elements(*none);
+    if (none->defined()) detail::zero_elements(*none);
   std::fill(ddata.begin(), ddata.end(), E(0));
   each_sequence(data, label, third, fourth, [&](std::int64_t n, detail::LabelPaths<E> paths) {
     if (!paths.possible()) return;

@@ -82,7 +82,7 @@ inline void Dot::grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> l
   const auto [m, n, k] = d;
   const bool first = transpose_a && lhs.ndim() > 1, last = transpose_b && rhs.ndim() > 1;
   const E* const head = dy.template pointer<const E>();
-  if (da) {
+  if (da.defined()) {
     const bool add = ctx.request(0) == Request::add;
     const NDArray factor = rhs.storage() == row_sparse ? detail::cast_storage(rhs, dense) : rhs;
     const E* const b = factor.pointer<const E>();
@@ -102,7 +102,7 @@ inline void Dot::grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> l
       detail::gemm(m, k, n, head, false, b, !last, da.template pointer<E>(), add);
     }
   }
-  if (db) {
+  if (db.defined()) {
     const bool add = ctx.request(1) == Request::add;
     if (lhs.storage() == csr) return gradient_of_rhs<E>(lhs, as_matrix(dy, m, n), first, db, add);
     const E* const a = lhs.template pointer<const E>();
@@ -143,14 +143,14 @@ inline void Dot::grad_of_rows(Cpu& ctx, const NDArray& dy, const NDArray& lhs, c
              add_b = ctx.request(1) == Request::add;
   const E* const head = dy.pointer<const E>();
   const detail::HeadRows rows(dy, m);
-  if (da) {
+  if (da.defined()) {
     const NDArray factor = rhs.storage() == row_sparse ? detail::cast_storage(rhs, dense) : rhs;
     if (da.storage() == csr)
       detail::rows_on_pattern(lhs, dy, factor.pointer<const E>(), n, transpose_a, da);
     else
       detail::rows_times_factor(rows, head, factor, last, m, n, k, da.pointer<E>(), transpose_a, add_a);
   }
-  if (!db) return;
+  if (!db.defined()) return;
   if (lhs.storage() == csr) return gradient_of_rhs<E>(lhs, dy, transpose_a, db, add_b);
   const std::int64_t count = rows.count();
   const detail::List<E> kept = rows.rows_of(lhs.pointer<const E>(), transpose_a, m, k);

@@ -57,14 +57,14 @@ inline void FullyConnected::forward(Cpu& ctx, View<const E> x, const NDArray& we
                                     View<E> y) const {
   const std::int64_t hidden = *num_hidden, examples = y.size() / hidden;
   if (y.size() == 0) return;
-  const NDArray w = detail::merged(weight), b = bias ? detail::merged(bias) : bias;  // whose rows ascend
-  const bool whole_weight = stores_all_rows(w), whole_bias = b && stores_all_rows(b);
+  const NDArray w = detail::merged(weight), b = bias.defined() ? detail::merged(bias) : bias;  // whose rows ascend
+  const bool whole_weight = stores_all_rows(w), whole_bias = b.defined() && stores_all_rows(b);
   bool add = ctx.request() == Request::add;
-  if (!add && !whole_bias && (b || !whole_weight)) {
+  if (!add && !whole_bias && (b.defined() || !whole_weight)) {
     std::fill_n(y.data(), y.size(), E(0));
     add = true;
   }
-  if (b) {
+  if (b.defined()) {
     const E* from = b.pointer<const E>();
     for (std::int64_t i = 0; i < examples; ++i) {
       E* to = y.data() + i * hidden;

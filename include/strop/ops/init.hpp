@@ -100,7 +100,7 @@ struct FullOp {
   Shape shape = {};
   std::string ctx = {};
   Dtype dtype = f32;
-  Required<double> value = {};
+  Required<Scalar> value = {};
   static constexpr std::string_view name = "_full", aliases[] = {"full", "_npi_full"};
   static constexpr const char* doc = "An array of one value.";
   static constexpr std::span<const Note> notes = detail::made_notes;
@@ -114,9 +114,9 @@ struct FullOp {
 /// infer_range and no stop there are as many as the array that is to hold them has. None where the range is empty.
 /// Error: a step of 0.
 struct ArangeOp {
-  Required<double> start = {};
-  std::optional<double> stop = {};
-  double step = 1;
+  Required<Scalar> start = {};
+  std::optional<Scalar> stop = {};
+  Scalar step = 1;
   int repeat = 1;
   bool infer_range = false;
   std::string ctx = {};
@@ -134,15 +134,13 @@ struct ArangeOp {
       {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"repeat", 1}};
   static constexpr bool zero_gradient = true;
-  constexpr double first() const { return stop || infer_range ? *start : 0; }
+  constexpr Scalar first() const { return stop || infer_range ? *start : Scalar(0); }
   template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!stop && infer_range) return;
-    const double end = stop ? *stop : *start, steps = step != 0 ? (end - first()) / step : 0;
-    if (step == 0 || !(steps < 0x1p53))
-      s.fail("the range from ", first(), " to ", end, " in steps of ", step, " has no end");
-    const std::int64_t whole = steps > 0 ? static_cast<std::int64_t>(steps) : 0;
-    const std::int64_t count = whole + (static_cast<double>(whole) < steps ? 1 : 0);
+    const Scalar end = stop ? *stop : *start;
+    const std::int64_t count = detail::count_range(first(), end, step);
+    if (count < 0) s.fail("the range from ", first().real, " to ", end.real, " in steps of ", step.real, " has no end");
     s.set_out(0, Shape{detail::checked_product(count, repeat, s.op())});
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
@@ -172,7 +170,7 @@ struct EyeOp {
 
 /// y[i] = start + i · (stop − start) / (num − 1), or / num without endpoint. Error: num is negative.
 struct LinspaceOp {
-  Required<double> start = {}, stop = {};
+  Required<Scalar> start = {}, stop = {};
   Required<int> num = {};
   bool endpoint = true;
   std::string ctx = {};
@@ -213,7 +211,7 @@ struct OnesLike {
 /// _contrib_arange_like: start, start + step, … in the shape of `data`, or as many as it has along `axis`; each
 /// `repeat` times.
 struct ArangeLike {
-  double start = 0, step = 1;
+  Scalar start = 0, step = 1;
   int repeat = 1;
   std::string ctx = {};
   std::optional<int> axis = {};

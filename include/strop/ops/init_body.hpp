@@ -5,6 +5,7 @@
 #include <strop/ops/init.hpp>
 #include <strop/ops/shape/move_body.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/create.hpp>
 
 #include <string>
 #include <string_view>
@@ -14,9 +15,9 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// Sets every element to one number.
-inline void fill_elements(const NDArray& y, double value) {
+inline void fill_elements(const NDArray& y, const Scalar& value) {
   std::byte one[8];
-  convert_elements(f64, &value, y.dtype(), one, 1);
+  value.store(y.dtype(), one);
   visit_bits(y.dtype(), [&]<class Bits>(Bits) {
     Bits bits;
     std::memcpy(&bits, one, sizeof bits);
@@ -26,19 +27,10 @@ inline void fill_elements(const NDArray& y, double value) {
   });
 }
 
-/// y[i] = start + step · ⌊i / repeat⌋, in double.
-inline void fill_progression(const NDArray& y, double start, double step, std::int64_t repeat) {
+/// y[i] = start + step · ⌊i / repeat⌋.
+inline void fill_progression(const NDArray& y, const Scalar& start, const Scalar& step, std::int64_t repeat) {
   parallel_for(y.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t block = 256;
-    double values[block];
-    for (std::int64_t at = begin; at < end; at += block) {
-      const std::int64_t count = std::min(block, end - at);
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t steps = (at + i) / repeat;
-        values[i] = start + step * static_cast<double>(steps);
-      }
-      convert_elements(f64, values, y.dtype(), y.bytes() + at * size_of(y.dtype()), count);
-    }
+    fill_range(y.dtype(), y.bytes() + begin * size_of(y.dtype()), start, step, begin, end - begin, repeat);
   });
 }
 
@@ -92,9 +84,10 @@ inline void EyeOp::forward(Cpu&, NDArray& y) const {
 inline void LinspaceOp::forward(Cpu&, NDArray& y) const {
   detail::check_device(ctx, name);
   const int gaps = endpoint ? *num - 1 : *num;
-  detail::fill_progression(y, *start, gaps > 0 ? (*stop - *start) / gaps : 0, 1);
-  if (endpoint && *num > 1)
-    detail::convert_elements(f64, &*stop, dtype, y.bytes() + (y.size() - 1) * size_of(dtype), 1);
+  const Scalar &first = *start, &last = *stop;
+  detail::fill_progression(y, first.real, gaps > 0 ? (last.real - first.real) / gaps : 0, 1);
+  if (y.size() != 0) first.store(dtype, y.bytes());  // both ends with all their digits
+  if (endpoint && *num > 1) last.store(dtype, y.bytes() + (y.size() - 1) * size_of(dtype));
 }
 
 inline void ZerosLike::forward(Cpu&, const NDArray&, NDArray& y) const {

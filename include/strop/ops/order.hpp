@@ -8,7 +8,6 @@
 #include <strop/ops/softmax_kernels.hpp>
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -46,14 +45,7 @@ constexpr AxisSplit ordered_rows(const Shape& shape, std::optional<int> axis) {
 template <int = 0>
 constexpr void check_positions(const Shape& shape, std::optional<int> axis, Dtype dtype, std::string_view op) {
   const std::int64_t length = ordered_rows(shape, axis).length;
-  const std::int64_t most = dtype == u8     ? 256
-                            : dtype == i8   ? 128
-                            : dtype == bf16 ? 257
-                            : dtype == f16  ? 2049
-                            : dtype == f32  ? (std::int64_t{1} << 24) + 1
-                            : dtype == i32  ? std::int64_t{1} << 31
-                                            : std::numeric_limits<std::int64_t>::max();
-  if (length > most)
+  if (length > positions_held(dtype))
     fail(op, ": ", name_of(dtype), " does not hold the ", length, " positions of a row exactly; state a wider dtype");
 }
 

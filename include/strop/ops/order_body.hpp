@@ -97,7 +97,7 @@ inline void Sort::forward(Cpu&, const NDArray& x, NDArray& y, NDArray& indices) 
 }
 
 inline void Sort::grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const {
-  if (dx) detail::place_ordered(dy, at, axis, dx);
+  if (dx.defined()) detail::place_ordered(dy, at, axis, dx);
 }
 
 template <detail::Sortable E>
@@ -118,7 +118,7 @@ inline void Topk::forward(Cpu&, const NDArray& x, NDArray& y, NDArray& at) const
 }
 
 inline void Topk::grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const {
-  if (!dx) return;
+  if (!dx.defined()) return;
   if (ret_typ == value || ret_typ == both)
     detail::place_ordered(dy, at, axis, dx);
   else

@@ -159,7 +159,7 @@ inline void SampleMultinomial::forward(Cpu& cpu, const NDArray& data, NDArray& y
 
 inline void SampleMultinomial::grad(Cpu&, Head<"log_prob", NDArray> dy, In<"data", NDArray> data,
                                     Out<"output", NDArray> at, Grad<"data", NDArray> dx) const {
-  if (!dx) return;
+  if (!dx.defined()) return;
   std::vector<double> sums(static_cast<std::size_t>(dx.size()), 0.0);
   if (get_prob && dx.size() != 0) {
     const std::vector<double> p = data.to_vector<double>(), head = dy.to_vector<double>();

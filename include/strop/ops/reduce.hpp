@@ -207,8 +207,8 @@ struct Norm {
 
 /// argmax, argmin: the position of the largest or the smallest element along the axis (of all elements without one), as
 /// a number of the input's type; of equal elements the first, and the first NaN where there is one. The gradient is 0.
-/// Types: floating, i8, u8, i32, i64. Errors: the axis is outside or has no element, or an integer type does not hold
-/// its positions. `argmax(array({3, 5, 4}))` is [1].
+/// Types: floating, i8, u8, i32, i64. Errors: the axis is outside or has no element, or the type does not hold its
+/// positions exactly, which float32 does up to 2^24 and float16 up to 2048. `argmax(array({3, 5, 4}))` is [1].
 template <bool Largest>
 struct ArgExtreme {
   static constexpr std::string_view name = Largest ? "argmax" : "argmin";
@@ -227,7 +227,7 @@ struct ArgExtreme {
     if (s.in(0).has_rank())
       s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
   }
-  template <detail::Summable E>
+  template <detail::Located E>
   void forward(Cpu&, View<const E> x, View<E> y) const;
 };
 using Argmax = ArgExtreme<true>;
@@ -239,7 +239,7 @@ struct ArgmaxChannel {
   static constexpr const char* doc = "Position of the largest element along axis 1.";
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { Argmax{.axis = 1}.infer_shape(s); }
-  template <detail::Summable E>
+  template <detail::Located E>
   void forward(Cpu& ctx, View<const E> x, View<E> y) const;
 };
 

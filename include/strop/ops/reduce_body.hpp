@@ -130,12 +130,12 @@ inline NDArray Norm::as(const NDArray& a) {
 }
 
 template <bool Largest>
-template <detail::Summable E>
+template <detail::Located E>
 inline void ArgExtreme<Largest>::forward(Cpu&, View<const E> x, View<E> y) const {
   detail::reduce_position<Largest>(detail::ReducePlan(x.shape(), axis ? Axes(*axis) : Axes(), false), x, y);
 }
 
-template <detail::Summable E>
+template <detail::Located E>
 inline void ArgmaxChannel::forward(Cpu& ctx, View<const E> x, View<E> y) const {
   Argmax{.axis = 1}.forward<E>(ctx, x, y);
 }

@@ -55,6 +55,9 @@ constexpr Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, 
 template <class E>
 concept Summable = Real<E> || std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t> ||
                    std::same_as<E, std::int8_t> || std::same_as<E, std::uint8_t>;
+/// What positions are counted in: halves as they are, since they hold fewer of them than a converted copy.
+template <class E>
+concept Located = Summable<E> || std::same_as<E, half> || std::same_as<E, bfloat16>;
 
 struct AddStep;
 struct MultiplyStep;

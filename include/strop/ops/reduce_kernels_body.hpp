@@ -333,30 +333,36 @@ void positions_in_columns(const E* x, std::int64_t stride, std::int64_t rows, st
 template <bool Largest, class E>
 void reduce_position(const ReducePlan& plan, View<const E> x, View<E> y) {
   if (plan.count == 0) {
-    for (E& value : y) value = 0;
+    for (E& value : y) value = E(0);
     return;
   }
   const ReducePass p = plan.list[0];
   if (p.reduced == 0)
     fail(Largest ? "argmax" : "argmin", ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
-  if constexpr (std::integral<E> && sizeof(E) < sizeof(std::int64_t))
-    if (p.reduced - 1 > static_cast<std::int64_t>(std::numeric_limits<E>::max()))
-      fail(Largest ? "argmax" : "argmin", ": ", name_of(dtype_of<E>), " does not hold the ", p.reduced,
-           " positions of a row, expected at most ", std::numeric_limits<E>::max() + std::int64_t{1});
+  if (const std::int64_t most = positions_held(dtype_of<E>); p.reduced > most)
+    fail(Largest ? "argmax" : "argmin", ": ", name_of(dtype_of<E>), " does not hold the ", p.reduced,
+         " positions of a row, expected at most ", most, "; convert the array to a wider type");
   if (p.outer * p.inner == 0) return;
-  const std::int64_t wide = std::min<std::int64_t>(p.inner, 256), stretches = (p.inner + wide - 1) / wide;
-  parallel_for(p.outer * stretches, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, p.reduced * wide)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t k = begin; k < end; ++k) {
-                   const std::int64_t o = k / stretches, at = k % stretches * wide;
-                   const E* from = x.data() + o * p.reduced * p.inner + at;
-                   if (p.inner == 1)
-                     y[o] = static_cast<E>(position_in_row<Largest>(from, p.reduced));
-                   else
-                     positions_in_columns<Largest>(from, p.inner, p.reduced, std::min(wide, p.inner - at),
-                                                   y.data() + o * p.inner + at);
-                 }
-               });
+  if constexpr (!Summable<E>) {
+    List<float> wide(x.size()), found(y.size());
+    convert_elements(dtype_of<E>, x.data(), f32, wide.data(), x.size());
+    reduce_position<Largest>(plan, View<const float>(wide.data(), x.shape()), View<float>(found.data(), y.shape()));
+    return convert_elements(f32, found.data(), dtype_of<E>, y.data(), y.size());
+  } else {
+    const std::int64_t wide = std::min<std::int64_t>(p.inner, 256), stretches = (p.inner + wide - 1) / wide;
+    parallel_for(p.outer * stretches, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, p.reduced * wide)),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t k = begin; k < end; ++k) {
+                     const std::int64_t o = k / stretches, at = k % stretches * wide;
+                     const E* from = x.data() + o * p.reduced * p.inner + at;
+                     if (p.inner == 1)
+                       y[o] = static_cast<E>(position_in_row<Largest>(from, p.reduced));
+                     else
+                       positions_in_columns<Largest>(from, p.inner, p.reduced, std::min(wide, p.inner - at),
+                                                     y.data() + o * p.inner + at);
+                   }
+                 });
+  }
 }
 
 }  // namespace strop::inline v0::detail

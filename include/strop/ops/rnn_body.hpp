@@ -75,7 +75,7 @@ inline void RNN::grad_use_in_out(Cpu& ctx, View<const E, 3> dy, View<const E, 3>
   const detail::RnnSizes s = sizes(data);
   const detail::List<std::int64_t> lengths = lengths_of<E>(s, fourth, fifth);
   const bool cells = has_cells();
-  if (dfifth) detail::zero_elements(dfifth);
+  if (dfifth.defined()) detail::zero_elements(dfifth);
   if (!cells && dfourth) std::fill(dfourth.begin(), dfourth.end(), E(0));
   const std::int64_t inner = s.points() * s.units, sets = s.layers * s.directions * s.batch * s.units;
   const auto space = [&](bool needed, std::int64_t count) -> E* {

@@ -45,8 +45,9 @@ inline void Sddmm::grad(Cpu& ctx, Head<"output", NDArray> dy, In<"pattern", NDAr
                         In<"rhs", NDArray> rhs, Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
   const NDArray places = pattern.storage() == csr ? NDArray(pattern) : detail::cast_storage(pattern, csr);
   const NDArray head = detail::projected(dy, places);
-  if (da) detail::csr_times_rows(head, rhs, da.template pointer<E>(), ctx.request(0) == Request::add);
-  if (db) detail::csr_transposed_times_rows(head, lhs, db.template pointer<E>(), ctx.request(1) == Request::add);
+  if (da.defined()) detail::csr_times_rows(head, rhs, da.template pointer<E>(), ctx.request(0) == Request::add);
+  if (db.defined())
+    detail::csr_transposed_times_rows(head, lhs, db.template pointer<E>(), ctx.request(1) == Request::add);
 }
 
 }  // namespace strop::inline v0

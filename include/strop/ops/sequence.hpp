@@ -46,7 +46,7 @@ constexpr void infer_sequence_type(Types& t) {
 /// 2}, {3, 4}}), array({1, 2}), {.use_sequence_length = true})` is [[1, 2], [0, 4]].
 struct SequenceMask {
   bool use_sequence_length = false;
-  float value = 0;
+  Scalar value = 0;
   int axis = 0;
   static constexpr std::string_view aliases[] = {"_npx_sequence_mask"};
   static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
@@ -60,7 +60,7 @@ struct SequenceMask {
   void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const;
 
  private:
-  void fill(const NDArray& x, const NDArray& lengths, const NDArray& y, float behind) const;
+  void fill(const NDArray& x, const NDArray& lengths, const NDArray& y, const Scalar& behind) const;
 };
 
 /// Shape: that of `data` without the axis of the steps. All types. Error: fewer than 2 axes, a length outside 1 …

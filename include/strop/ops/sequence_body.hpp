@@ -30,7 +30,7 @@ struct SequencePlan {
         bytes(x.shape().size(2, x.ndim()) * size_of(x.dtype())),
         steps_first(axis == 0),
         length(batch, steps) {
-    if (!lengths) return;
+    if (!lengths.defined()) return;
     convert_elements(lengths.dtype(), lengths.bytes(), i64, length.data(), batch);
     for (std::int64_t b = 0; b < length.size(); ++b)
       if (clip)
@@ -52,15 +52,15 @@ inline void SequenceMask::forward(Cpu&, const NDArray& x, const NDArray& lengths
 
 inline void SequenceMask::grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths,
                                Grad<"data", NDArray> dx) const {
-  if (dx) fill(dy, lengths, dx, 0);
+  if (dx.defined()) fill(dy, lengths, dx, 0);
 }
 
-inline void SequenceMask::fill(const NDArray& x, const NDArray& lengths, const NDArray& y, float behind) const {
+inline void SequenceMask::fill(const NDArray& x, const NDArray& lengths, const NDArray& y, const Scalar& behind) const {
   const detail::SequencePlan plan(x, lengths, axis, 0, true, "sequence_mask");
   detail::copy_elements(x, y);
   if (plan.bytes == 0) return;
   const NDArray step(Shape{plan.bytes / size_of(y.dtype())}, y.dtype());
-  detail::fill_elements(step, static_cast<double>(behind));
+  detail::fill_elements(step, behind);
   for (std::int64_t b = 0; b < plan.batch; ++b)
     for (std::int64_t t = plan.length[b]; t < plan.steps; ++t)
       detail::copy_bytes(y.bytes() + plan.at(t, b), step.bytes(), plan.bytes);
@@ -74,7 +74,7 @@ inline void SequenceLast::forward(Cpu&, const NDArray& x, const NDArray& lengths
 
 inline void SequenceLast::grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths,
                                Grad<"data", NDArray> dx) const {
-  if (!dx) return;
+  if (!dx.defined()) return;
   detail::zero_elements(dx);
   each(dx, lengths, [&](std::int64_t whole, std::int64_t part, std::size_t bytes) {
     std::memcpy(dx.bytes() + whole, dy.bytes() + part, bytes);
@@ -98,7 +98,7 @@ inline void SequenceReverse::forward(Cpu&, const NDArray& x, const NDArray& leng
 
 inline void SequenceReverse::grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths,
                                   Grad<"data", NDArray> dx) const {
-  if (dx) turn(dy, lengths, dx);
+  if (dx.defined()) turn(dy, lengths, dx);
 }
 
 inline void SequenceReverse::turn(const NDArray& x, const NDArray& lengths, const NDArray& y) const {

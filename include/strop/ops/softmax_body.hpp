@@ -57,7 +57,7 @@ template <SoftmaxKind Kind>
 template <Real E>
 inline void SoftmaxAlong<Kind>::grad(Cpu&, Head<"output", NDArray> dy, In<"length", View<const std::int64_t>> length,
                                      Out<"output", NDArray> y, Grad<"data", NDArray> dx) const {
-  if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, scale(), logarithm);
+  if (dx.defined()) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, scale(), logarithm);
 }
 
 template <SoftmaxKind Kind>

@@ -210,15 +210,15 @@ template <class E>
 void gradients_of_csr_product(const NDArray& head, const NDArray& given_lhs, const NDArray& given_rhs, bool transpose_a,
                               bool transpose_b, const NDArray& da, bool add_a, const NDArray& db, bool add_b) {
   const NDArray lhs = merged(given_lhs), rhs = merged(given_rhs);  // a gradient has each place once
-  const bool sparse_b = !db || db.storage() == csr;
-  CsrFactors<E> f(lhs, rhs, transpose_a, transpose_b, sparse_b && (!da || da.storage() == csr));
+  const bool sparse_b = !db.defined() || db.storage() == csr;
+  CsrFactors<E> f(lhs, rhs, transpose_a, transpose_b, sparse_b && (!da.defined() || da.storage() == csr));
   NDArray dy = head;
   if (dy.storage() == csr && sparse_b && !transpose_b) leave_out_empty_columns<E>(dy, f.b);
-  if (da)
+  if (da.defined())
     gradient_of_factor<E>(lhs, f.a, f.from_a, transpose_a, da, add_a, [&](const NDArray& out, bool add) {
       product_with_csr_transposed<E>(dy, f.b, f.a, out, add);
     });
-  if (db)
+  if (db.defined())
     gradient_of_factor<E>(rhs, f.b, f.from_b, transpose_b, db, add_b, [&](const NDArray& out, bool add) {
       const NDArray turned = csr_transposed<E>(f.a);  // row j says which rows of dy count
       if (out.storage() == dense && dy.storage() == dense) return csr_times_rows(turned, dy, out.pointer<E>(), add);

@@ -16,7 +16,7 @@ inline void SparseRetain::forward(Cpu&, const NDArray& x, const NDArray& indices
 
 inline void SparseRetain::grad(Cpu&, Head<"output", NDArray> dy, In<"indices", NDArray> indices,
                                Grad<"data", NDArray> dx) const {
-  if (dx) retain(dy, indices, dx);
+  if (dx.defined()) retain(dy, indices, dx);
 }
 
 inline void SparseRetain::retain(const NDArray& data, const NDArray& indices, const NDArray& y) {

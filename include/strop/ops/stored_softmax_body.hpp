@@ -26,7 +26,7 @@ template <bool Logarithm>
 template <Real E>
 inline void StoredSoftmaxOf<Logarithm>::grad(Cpu&, Head<"output", NDArray> dy, In<"data", NDArray> data,
                                              Out<"output", NDArray> y, Grad<"data", NDArray> dx) const {
-  if (!dx) return;
+  if (!dx.defined()) return;
   const NDArray x = detail::merged(data);
   const bool sparse = x.storage() == csr;
   const NDArray head = sparse ? detail::projected(dy, x) : NDArray(dy);

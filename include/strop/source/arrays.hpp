@@ -13,6 +13,7 @@
 #include <strop/core/isa_impl.hpp>
 #include <strop/core/params_impl.hpp>
 #include <strop/core/sanitizer_impl.hpp>
+#include <strop/core/scalar_impl.hpp>
 #include <strop/core/shape_impl.hpp>
 #include <strop/core/text_impl.hpp>
 #include <strop/data/libsvm_impl.hpp>

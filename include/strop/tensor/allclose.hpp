@@ -9,7 +9,8 @@ namespace strop::inline v0 {
 /// Whether the shapes are the same and |a − b| ≤ atol + rtol · |b| holds for all elements, in double. Any dtypes and
 /// storages; of two sparse arrays of one storage only the stored values are read. NaN is unequal to everything unless
 /// `equal_nan` says otherwise.
-bool allclose(const NDArray& a, const NDArray& b, double rtol = 1e-5, double atol = 1e-6, bool equal_nan = false);
+[[nodiscard]] bool allclose(const NDArray& a, const NDArray& b, double rtol = 1e-5, double atol = 1e-6,
+                            bool equal_nan = false);
 
 namespace detail {
 /// The same of dense arrays of one shape whose elements are there.

@@ -268,7 +268,7 @@ STROP_IMPL NDArray cast_storage(const NDArray& a, Storage storage) {
 }
 
 STROP_IMPL NDArray dense_on_host(const NDArray& a) {
-  if (!a) fail("strop: a handle without an array has no elements");
+  if (!a.defined()) fail("strop: a handle without an array has no elements");
   check_filled(a);
   return cast_storage(on_device(a, cpu()), dense);
 }

@@ -21,8 +21,12 @@ NDArray array(std::initializer_list<detail::Literal> values) {
 }
 
 namespace detail {
+/// Elements `from` to `from + count` of start, start + step, …, each `repeat` times.
+void fill_range(Dtype dtype, std::byte* to, const Scalar& start, const Scalar& step, std::int64_t from,
+                std::int64_t count, std::int64_t repeat);
+
 /// An array of one value.
-NDArray filled(const Shape& shape, const Number& value, Dtype dtype, Device device);
+NDArray filled(const Shape& shape, const Scalar& value, Dtype dtype, Device device);
 }  // namespace detail
 
 /// A copy of the elements of a container, with the dtype of its elements.
@@ -38,9 +42,7 @@ NDArray array(const R& values) {
 }
 
 /// An array without dimensions that holds one number.
-inline NDArray scalar(const detail::Number& value, Dtype dtype = f32) {
-  return detail::filled({}, value, dtype, cpu());
-}
+inline NDArray scalar(const Scalar& value, Dtype dtype = f32) { return detail::filled({}, value, dtype, cpu()); }
 
 /// An array whose elements are not set.
 inline NDArray empty(const Shape& shape, Dtype dtype = f32, Device device = cpu()) {
@@ -48,10 +50,10 @@ inline NDArray empty(const Shape& shape, Dtype dtype = f32, Device device = cpu(
 }
 
 /// An array of one value.
-inline NDArray full(const Shape& shape, const detail::Number& value, Dtype dtype = f32, Device device = cpu()) {
+inline NDArray full(const Shape& shape, const Scalar& value, Dtype dtype = f32, Device device = cpu()) {
   return detail::filled(shape, value, dtype, device);
 }
-inline NDArray full(const Shape& shape, const detail::Number& value, Device device) {
+inline NDArray full(const Shape& shape, const Scalar& value, Device device) {
   return detail::filled(shape, value, f32, device);
 }
 
@@ -68,13 +70,11 @@ inline NDArray ones(const Shape& shape, Dtype dtype = f32, Device device = cpu()
 inline NDArray ones(const Shape& shape, Device device) { return full(shape, 1, f32, device); }
 
 /// start, start + step, … up to but not including stop: ⌈(stop − start) / step⌉ elements, none where that is negative.
-NDArray arange(const detail::Number& start, const detail::Number& stop, const detail::Number& step, Dtype dtype = f32,
-               Device device = cpu());
-inline NDArray arange(const detail::Number& start, const detail::Number& stop, Dtype dtype = f32,
-                      Device device = cpu()) {
+NDArray arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype dtype = f32, Device device = cpu());
+inline NDArray arange(const Scalar& start, const Scalar& stop, Dtype dtype = f32, Device device = cpu()) {
   return arange(start, stop, 1, dtype, device);
 }
-inline NDArray arange(const detail::Number& stop) { return arange(0, stop, 1); }
+inline NDArray arange(const Scalar& stop) { return arange(0, stop, 1); }
 
 /// An array over foreign memory: row-major elements at `data`, which nobody else writes while a call uses it. Operators
 /// on it have been computed when the call returns. The last array that shares it calls a copy of `release` once, with

@@ -11,7 +11,7 @@
 namespace strop::inline v0 {
 namespace detail {
 
-STROP_IMPL NDArray filled(const Shape& shape, const Number& value, Dtype dtype, Device device) {
+STROP_IMPL NDArray filled(const Shape& shape, const Scalar& value, Dtype dtype, Device device) {
   const NDArray out(shape, dtype);
   if (out.size() != 0) {
     value.store(dtype, out.bytes());
@@ -21,6 +21,28 @@ STROP_IMPL NDArray filled(const Shape& shape, const Number& value, Dtype dtype, 
     });
   }
   return on_device(out, device);
+}
+
+STROP_IMPL void fill_range(Dtype dtype, std::byte* to, const Scalar& start, const Scalar& step, std::int64_t from,
+                           std::int64_t count, std::int64_t repeat) {
+  constexpr std::int64_t block = 256;
+  const bool exact = dtype == i64 && start.is_whole && step.is_whole;  // doubles end at 2^53
+  for (std::int64_t done = 0; done < count; done += block, to += block * size_of(dtype)) {
+    const std::int64_t now = std::min(block, count - done), first = from + done;
+    if (exact) {
+      std::int64_t values[block];
+      for (std::int64_t i = 0; i < now; ++i)
+        values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(start.whole) +
+                                              static_cast<std::uint64_t>((first + i) / repeat) *
+                                                  static_cast<std::uint64_t>(step.whole));
+      convert_elements(i64, values, dtype, to, now);
+    } else {
+      double values[block];
+      for (std::int64_t i = 0; i < now; ++i)
+        values[i] = start.real + step.real * static_cast<double>((first + i) / repeat);
+      convert_elements(f64, values, dtype, to, now);
+    }
+  }
 }
 
 }  // namespace detail
@@ -34,30 +56,11 @@ STROP_IMPL NDArray zeros(const Shape& shape, Storage storage, Dtype dtype, Devic
   return detail::on_device(NDArray(shape, dtype, cpu(), storage), device);
 }
 
-STROP_IMPL NDArray arange(const detail::Number& start, const detail::Number& stop, const detail::Number& step,
-                          Dtype dtype, Device device) {
-  const double extent = __builtin_ceil((stop.real - start.real) / step.real);
-  if (step.real == 0 || !(extent < 0x1p62))
-    fail("strop: arange(", start.real, ", ", stop.real, ", ", step.real, ") has no end");
-  const NDArray out({extent > 0 ? static_cast<std::int64_t>(extent) : 0}, dtype);
-  const bool whole = start.is_whole && step.is_whole;
-  constexpr std::int64_t block = 256;
-  for (std::int64_t done = 0; done < out.size(); done += block) {
-    const std::int64_t count = std::min(block, out.size() - done);
-    std::byte* to = out.bytes() + done * size_of(dtype);
-    if (whole) {
-      std::int64_t values[block];
-      for (std::int64_t i = 0; i < count; ++i)
-        values[i] =
-            static_cast<std::int64_t>(static_cast<std::uint64_t>(start.whole) +
-                                      static_cast<std::uint64_t>(done + i) * static_cast<std::uint64_t>(step.whole));
-      detail::convert_elements(i64, values, dtype, to, count);
-    } else {
-      double values[block];
-      for (std::int64_t i = 0; i < count; ++i) values[i] = start.real + static_cast<double>(done + i) * step.real;
-      detail::convert_elements(f64, values, dtype, to, count);
-    }
-  }
+STROP_IMPL NDArray arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype dtype, Device device) {
+  const std::int64_t count = detail::count_range(start, stop, step);
+  if (count < 0) fail("strop: arange(", start.real, ", ", stop.real, ", ", step.real, ") has no end");
+  const NDArray out({count}, dtype);
+  detail::fill_range(dtype, out.bytes(), start, step, 0, count, 1);
   return detail::on_device(out, device);
 }
 

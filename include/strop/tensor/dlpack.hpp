@@ -101,7 +101,7 @@ struct DlpackExport {
 
 template <class Managed>
 Managed* export_dlpack(const NDArray& a) {
-  if (!a) fail("strop: to_dlpack() of a handle without an array");
+  if (!a.defined()) fail("strop: to_dlpack() of a handle without an array");
   if (a.storage() != dense)
     fail("strop: to_dlpack() takes a dense array, this one is ", name_of(a.storage()),
          ": export its data(), indices() and indptr()");

@@ -71,7 +71,7 @@ std::vector<E> NDArray::to_vector() const {
 
 template <class E>
 E NDArray::item() const {
-  if (!*this) fail("strop: item() of a handle without an array");
+  if (!defined()) fail("strop: item() of a handle without an array");
   if (size() != 1) fail("strop: item() takes an array of one element, this one has shape ", shape());
   detail::check_untraced("item()");
   wait();

@@ -37,7 +37,7 @@ STROP_IMPL NamedArrays read_arrays(Input& in) {
 STROP_IMPL void save(const std::string& path, const NamedArrays& arrays) {
   detail::check_untraced("save()");
   for (const auto& [name, a] : arrays)
-    if (!a) fail("strop: save(\"", path, "\"): '", name, "' is a handle without an array");
+    if (!a.defined()) fail("strop: save(\"", path, "\"): '", name, "' is a handle without an array");
   const bool params = path.ends_with(".params"), npy = path.ends_with(".npy");
   if (!params && !npy && !path.ends_with(".npz"))
     fail("strop: save(\"", path, "\"): the name must end in .params, .npy or .npz, which chooses the format");

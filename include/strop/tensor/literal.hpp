@@ -2,6 +2,7 @@
 /// \file
 /// Numbers and nested braced lists of numbers as function arguments: `array({{0, 1.5}, {2, 0}})`.
 #pragma once
+#include <strop/core/scalar.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <concepts>
@@ -11,45 +12,22 @@
 
 namespace strop::inline v0::detail {
 
-/// A number of any arithmetic type; integers stay exact.
-struct Number {
-  double real = 0;
-  std::int64_t whole = 0;
-  bool is_whole = false;
-
-  constexpr Number() = default;
-  template <class N>
-    requires(std::integral<N>)
-  constexpr Number(N value)
-      : real(static_cast<double>(value)),
-        whole(static_cast<std::int64_t>(value)),
-        is_whole(std::is_signed_v<N> || whole >= 0) {}
-  template <class N>
-    requires(std::floating_point<N>)
-  constexpr Number(N value) : real(static_cast<double>(value)) {}
-  constexpr Number(half value) : real(to_double(value)) {}
-  constexpr Number(bfloat16 value) : real(to_double(value)) {}
-
-  /// Writes the number as an element of `dtype`.
-  void store(Dtype dtype, void* to) const;
-};
-
 /// A number, or a braced list of such: lives as long as the expression that it is written in.
 class Literal {
  public:
   template <class N>
-    requires(std::convertible_to<N, Number> && !std::same_as<N, Literal>)
+    requires(std::convertible_to<N, Scalar> && !std::same_as<N, Literal>)
   constexpr Literal(N number) : number_(number) {}
   constexpr Literal(std::initializer_list<Literal> list) : list_(list), is_list_(true) {}
 
   constexpr bool is_list() const { return is_list_; }
-  constexpr const Number& number() const { return number_; }
+  constexpr const Scalar& number() const { return number_; }
   constexpr const Literal* begin() const { return list_.begin(); }
   constexpr const Literal* end() const { return list_.end(); }
   constexpr std::int64_t count() const { return static_cast<std::int64_t>(list_.size()); }
 
  private:
-  Number number_;
+  Scalar number_;
   std::initializer_list<Literal> list_;
   bool is_list_ = false;
 };

@@ -9,13 +9,6 @@
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL void Number::store(Dtype dtype, void* to) const {
-  if (is_whole)
-    convert_elements(i64, &whole, dtype, to, 1);
-  else
-    convert_elements(f64, &real, dtype, to, 1);
-}
-
 /// The extents of a list whose sublists are alike at every depth; whether they are is checked while filling.
 STROP_IMPL Shape shape_of(const Literal& list) {
   Shape shape;

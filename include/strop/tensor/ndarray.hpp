@@ -80,7 +80,7 @@ struct Body : Counted, memory::Recycled<Body> {
 /// arrays that they share; backward passes that meet in one history, or in one gradient buffer, wait for each other.
 class NDArray {
  public:
-  /// No array: `if (x)` is false. Members that need one throw Error, but shape(), ndim(), size(), dtype(), storage()
+  /// No array: defined() is false. Members that need one throw Error, but shape(), ndim(), size(), dtype(), storage()
   /// and device(), which every call reads: they may be asked of an array only, as `*p` of a pointer to something.
   NDArray() = default;
   /// A new dense array, its elements uninitialised. Throws Error when memory runs out.
@@ -92,7 +92,15 @@ class NDArray {
   static NDArray shell(const Shape& shape, Dtype dtype, Device device = cpu());
   static NDArray shell(const Shape& shape, Dtype dtype, Device device, Storage storage);
 
-  explicit operator bool() const { return static_cast<bool>(body_); }
+  /// Whether there is an array. (As a condition an array does not compile: of a comparison it would always be true.)
+  [[nodiscard]] bool defined() const { return static_cast<bool>(body_); }
+  template <std::same_as<bool> B>
+  constexpr explicit operator B() const {
+    static_assert(!sizeof(B),
+                  "strop: an array is no condition: allclose(a, b) compares two of them, item<float>() is the only "
+                  "element of one, and x.defined() asks whether there is an array");
+    return false;
+  }
   const Shape& shape() const { return body_->shape; }
   int ndim() const { return body_->shape.ndim(); }
   /// Elements of the logical array, stored or not.
@@ -162,7 +170,7 @@ class NDArray {
   NDArray detach() const;
 
   /// Whether two handles are the same array (== compares elements).
-  bool is(const NDArray& other) const { return body_ == other.body_; }
+  [[nodiscard]] bool is(const NDArray& other) const { return body_ == other.body_; }
 
   // For the layers above.
   // As the constructor and shell, for arrays that follow from others, of whose storage there is one already, and for

@@ -13,7 +13,7 @@ namespace strop::inline v0 {
 
 namespace detail {
 STROP_IMPL void check_handle(const NDArray& a, std::string_view member) {
-  if (!a) fail("strop: ", member, "() of a handle without an array");
+  if (!a.defined()) fail("strop: ", member, "() of a handle without an array");
 }
 }  // namespace detail
 
@@ -154,7 +154,7 @@ STROP_IMPL NDArray view_as(const NDArray& a, const Shape& shape) {
 
 /// The view that names an array's elements as E; dtype and storage are checked.
 STROP_IMPL void check_view(const NDArray& a, Dtype wanted, int rank) {
-  if (!a) fail("strop: view() of a handle without an array");
+  if (!a.defined()) fail("strop: view() of a handle without an array");
   if (a.storage() != dense)
     fail("strop: view() takes a dense array, this one is ", name_of(a.storage()), "; use data()");
   if (a.device().kind != DeviceKind::cpu)

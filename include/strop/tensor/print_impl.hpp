@@ -171,7 +171,7 @@ STROP_IMPL std::string sparse_text(const NDArray& a) {
 }
 
 STROP_IMPL std::string to_text(const NDArray& a) {
-  if (!a) return "(no array)";
+  if (!a.defined()) return "(no array)";
   const Body& body = a.body();
   if (!body.buffer || (body.storage != dense && !body.indices) || (body.storage == csr && !body.indptr))
     return cat(name_of(body.storage), strop::to_text(body.shape), " without memory");

@@ -30,8 +30,8 @@ class SparsePart {
   /// The part as a vector of 64-bit integers, or as an array of 32-bit ones where those may stay; Error where a number
   /// is not whole.
   NDArray integers(std::string_view function, std::string_view name, bool keep_width = false) const;
-  bool is_list() const { return !array_; }
-  Device device() const { return array_ ? array_.device() : cpu(); }
+  bool is_list() const { return !array_.defined(); }
+  Device device() const { return array_.defined() ? array_.device() : cpu(); }
   /// A part of this argument that nobody else holds.
   NDArray own(const NDArray& part) const { return part.is(array_) ? part.copy() : part; }
 

@@ -23,17 +23,17 @@ STROP_IMPL bool has_real(const Literal& list) {
 }
 
 STROP_IMPL NDArray SparsePart::values(std::string_view function, std::string_view name, int rank, Dtype dtype) const {
-  if (array_) check_untraced(function, "it is no operator; make it outside");
-  if (!array_ && !literal_.is_list()) fail(function, ": ", name, " is a handle without an array");
-  NDArray a = array_ ? dense_on_host(array_) : from_literal(literal_, dtype);
+  if (array_.defined()) check_untraced(function, "it is no operator; make it outside");
+  if (!array_.defined() && !literal_.is_list()) fail(function, ": ", name, " is a handle without an array");
+  NDArray a = array_.defined() ? dense_on_host(array_) : from_literal(literal_, dtype);
   if (rank >= 0 && a.ndim() != rank)
     fail(function, ": ", name, " has ", rank, rank == 1 ? " dimension" : " dimensions", ", not shape ", a.shape());
   return a;
 }
 
 STROP_IMPL NDArray SparsePart::integers(std::string_view function, std::string_view name, bool keep_width) const {
-  if (array_) check_untraced(function, "it is no operator; make it outside");
-  const bool whole = !array_ && literal_.is_list() && !has_real(literal_);
+  if (array_.defined()) check_untraced(function, "it is no operator; make it outside");
+  const bool whole = !array_.defined() && literal_.is_list() && !has_real(literal_);
   NDArray a = whole ? from_literal(literal_, i64) : values(function, name, 1, f64);
   if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", a.shape());
   if (a.dtype() == i64 || (a.dtype() == i32 && keep_width)) return a;
@@ -184,7 +184,7 @@ STROP_IMPL void check_ascending(const NDArray& a, RowSpan span, std::string_view
 }  // namespace detail
 
 STROP_IMPL void NDArray::check_format(bool full) const {
-  if (!*this) fail("strop: check_format() of a handle without an array");
+  if (!defined()) fail("strop: check_format() of a handle without an array");
   if (storage() == dense) return;
   const NDArray a = detail::on_device(*this, cpu());
   a.wait();

@@ -23,7 +23,7 @@ inline constinit std::atomic<std::int64_t> order_from{large_call};
 
 template <class E>
 auto NDArray::variable() const {
-  if (!*this || storage() != dense)
+  if (!defined() || storage() != dense)
     strop::fail("variable: of a dense array only; a sparse one is computed at the call");
   allocate();
   body_->buffer->lend();

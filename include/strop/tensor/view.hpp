@@ -41,6 +41,7 @@ class View {
   }
   /// Whether there is an array behind it (an optional input may be absent).
   constexpr explicit operator bool() const { return data_ != nullptr; }
+  constexpr bool defined() const { return data_ != nullptr; }
 
   /// Element at the indices; not checked.
   template <class... I>
@@ -85,6 +86,7 @@ class View<E, any_rank> {
     return n;
   }
   constexpr explicit operator bool() const { return data_ != nullptr; }
+  constexpr bool defined() const { return data_ != nullptr; }
   constexpr E& operator[](std::int64_t i) const { return data_[i]; }
   constexpr E* begin() const { return data_; }
   constexpr E* end() const { return data_ + size(); }

@@ -82,7 +82,8 @@ std::string error_of(F&& f) {
 /// Restores the way of fallbacks.
 class QuietFallbacks {
  public:
-  QuietFallbacks() : before_(set_fallback(Fallback::silent)) {}
+  [[nodiscard("it is in force while it lives: give it a name")]] QuietFallbacks()
+      : before_(set_fallback(Fallback::silent)) {}
   QuietFallbacks(const QuietFallbacks&) = delete;
   QuietFallbacks& operator=(const QuietFallbacks&) = delete;
   ~QuietFallbacks() { set_fallback(before_); }

@@ -67,7 +67,7 @@ struct Guarded {
     if (a.size() != 0) detail::copy_bytes(view.bytes(), a.bytes(), a.size() * size_of(a.dtype()));
   }
   bool intact() const {
-    if (!whole) return true;
+    if (!whole.defined()) return true;
     const std::vector<double> x = values(whole), sentinel = values(full({1}, 99, whole.dtype()));
     for (std::size_t i = 0; i < x.size(); ++i)
       if ((i < 3 || i + 5 >= x.size()) && x[i] != sentinel[0]) return false;

@@ -60,7 +60,7 @@ TEST_CASE("words that are none are named with the nearest, and are wrong calls")
   refused("train --epochs x", "strop: train: --epochs: ");
   for (const char* seed : {"-1", "1.5", "0x10", "99999999999999999999", "1e3", "''", "none"})
     refused(cat("train --seed ", seed).c_str(), "train: --seed is '");
-  refused("run clip x.npy --a_min 0", "clip: parameter 'a_max' (float) is required");
+  refused("run clip x.npy --a_min 0", "clip: parameter 'a_max' (double) is required");
   refused("run clip x.npy --a_min 0 --a_min 1 --a_max 2", "clip: parameter 'a_min' is given twice, as '0' and as '1'");
   refused("run clip --a_min 0 --a_max 2", "clip: takes 1 input (data), 0 were given");
   refused("run clip x.npy --a_min", "run: --a_min needs a value");

@@ -52,7 +52,7 @@ TEST_CASE("train checks what it is given before it works") {
   CHECK(said(good, "").code == 0);
   CHECK(said(good, "--activation leaky_relu").code == 0);
   CHECK(said(good, "--activation elemwise_add").has("elemwise_add takes 2 inputs, expected 1"));
-  CHECK(said(good, "--activation clip").has("clip: parameter 'a_min' (float) is required"));
+  CHECK(said(good, "--activation clip").has("clip: parameter 'a_min' (double) is required"));
   CHECK(said(good, "--activation sum").has("makes shape (1,) of (2, 256)"));
   CHECK(said(good, "--plot no/such/p.svg").err == "strop: save(\"no/such/p.svg\"): No such file or directory\n");
   for (const char* rate : {"nan", "inf", "0", "-1"}) {

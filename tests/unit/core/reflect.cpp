@@ -49,6 +49,15 @@ static_assert(field_name<Templated<std::vector<int>, 3>, 0> == "first");
 static_assert(type_name<Mixed> == "Mixed" && type_name<Templated<One, 2>> == "Templated");
 static_assert(qualified_name<strop::Shape>.ends_with("Shape") && qualified_name<strop::Shape>.starts_with("strop::"));
 
+static_assert(name_with_arguments("ns::Window<4>") == std::string_view("Window_4"));
+static_assert(name_with_arguments("Window<4UL>") == std::string_view("Window_4"));
+static_assert(name_with_arguments("a::Pair<float, b::Kind::near>") == std::string_view("Pair_float_near"));
+static_assert(name_with_arguments("Shift<-1>") == std::string_view("Shift_minus_1"));
+static_assert(name_with_arguments("Deep<std::pair<a::X, b::Y<2> > >") == std::string_view("Deep_pair_X_Y_2"));
+static_assert(name_with_arguments("{anonymous}::Of<{anonymous}::Side>") == std::string_view("Of_Side"));
+static_assert(name_with_arguments("(anonymous namespace)::Of<(anonymous namespace)::Side>") ==
+              std::string_view("Of_Side"));
+static_assert(name_with_arguments("Outer<int>::Inner") == std::string_view("Inner"));
 static_assert(snake_case("FullyConnected") == std::string_view("fully_connected"));
 static_assert(snake_case("LeakyReLU") == std::string_view("leaky_relu"));
 static_assert(snake_case("LRN") == std::string_view("lrn"));

@@ -51,7 +51,7 @@ TEST_CASE("lines with labels, groups, comments and blanks") {
   CHECK(rows.label.to_vector<float>() == Floats{1, -1, 2.5, 0});
   CHECK(rows.qid.to_vector<std::int64_t>() == std::vector<std::int64_t>{-1, 7, -1, -1});
   rows.data.check_format();
-  CHECK_FALSE(read("1 0:1\n").qid);
+  CHECK_FALSE(read("1 0:1\n").qid.defined());
   CHECK(read("").data.shape() == Shape{0, 0});
   CHECK(read("1 3:1", {.features = 10}).data.shape() == Shape{1, 10});
   CHECK(read("1 3:1", {.one_based = true}).data.shape() == Shape{1, 3});

@@ -86,7 +86,7 @@ constexpr Op<PaSelf> by_itself;
 using Bits = std::vector<std::uint64_t>;
 Bits bits(const NDArray& a) {
   Bits out;
-  if (!a) return out;
+  if (!a.defined()) return out;
   for (double v : a.to_vector<double>()) out.push_back(std::bit_cast<std::uint64_t>(v));
   return out;
 }

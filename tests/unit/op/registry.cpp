@@ -11,7 +11,37 @@
 using strop::array, strop::invoke, strop::Op;
 using testing::sentence;
 
+/// Another struct of this name stands in registry_other.cpp, and no linker knows.
+namespace registry_test {
+struct Faced {
+  float a = 1;
+  constexpr auto forward(auto x) const { return a * x; }
+};
+inline constexpr Op<Faced> faced;
+}  // namespace registry_test
+
 namespace {
+
+enum class Side { near, far };
+/// Operators of templates.
+template <int N>
+struct RegistryTimes {
+  constexpr auto forward(auto x) const { return N * x; }
+};
+constexpr Op<RegistryTimes<4>> times4;
+constexpr Op<RegistryTimes<-5>> times5;
+template <class, Side>
+struct RegistryLone {
+  constexpr auto forward(auto x) const { return x + 7; }
+};
+constexpr Op<RegistryLone<float, Side::far>> lone;
+template <class T>
+struct Around {
+  struct RegistryWithin {
+    constexpr auto forward(auto x) const { return x + 8; }
+  };
+};
+constexpr Op<Around<int>::RegistryWithin> within;
 
 /// Not what the library calls tanh.
 struct OwnTanh {
@@ -105,6 +135,42 @@ TEST_CASE("types of one printed name in two files are two operators, named with 
   CHECK(told.find("RegistryTwice in registry.cpp") != std::string::npos);
   CHECK(told.find("RegistryTwice in registry_other.cpp") != std::string::npos);
   CHECK(first::shared.entry().file == "registry.cpp");
+}
+
+TEST_CASE("two structs of one name in two files, with other parameters, are refused") {
+  for (const std::string& told : {sentence([] { run("faced"); }), sentence([] { run("Faced"); }),
+                                  sentence([] { (void)registry_test::faced(array({1})); })}) {
+    CAPTURE(told);
+    CHECK(told.starts_with("strop: two structs are called Faced, and the linker takes them for one: {"));
+    CHECK(told.find("{float a} of 4 bytes in registry.cpp") != std::string::npos);
+    CHECK(told.find("{int a, int b} of 8 bytes in registry_other.cpp") != std::string::npos);
+    CHECK(told.ends_with("; give one another name, or a namespace of its own"));
+  }
+  for (const strop::Entry* e : strop::detail::all_operators()) CHECK(e->name != "Faced");
+}
+
+TEST_CASE("operators of a template have names that tell them apart") {
+  CHECK(run("registry_times_4") == 0);
+  CHECK(invoke("RegistryTimes_4", {array({1})}).item<float>() == 4);
+  CHECK(invoke("registry_times_minus_5", {array({1})}).item<float>() == -5);
+  CHECK(times4(array({1})).item<float>() == 4);
+  CHECK(times5(array({1})).item<float>() == -5);
+  CHECK(run("registry_lone_float_far") == 7);
+  CHECK(run("registry_lone") == 7);  // no other is of that template
+  CHECK(lone(array({0})).item<float>() == 7);
+  CHECK(run("registry_within") == 8);
+  CHECK(within(array({0})).item<float>() == 8);
+  const std::string told = sentence([] { run("registry_times"); });
+  CAPTURE(told);
+  CHECK(told.starts_with("strop: two operators are called 'registry_times': "));
+  CHECK(told.find("RegistryTimes<4>") != std::string::npos);
+  CHECK(told.find("RegistryTimes<-5>") != std::string::npos);
+  const strop::Symbol net = times5(times4(strop::var("x")));
+  const std::string text = net.to_json();
+  CHECK(text.find("\"op\": \"RegistryTimes_4\"") != std::string::npos);
+  CHECK(text.find("\"op\": \"RegistryTimes_minus_5\"") != std::string::npos);
+  auto bound = strop::Symbol::from_json(text).bind(strop::cpu(), {{"x", array({2})}});
+  CHECK(bound.forward()[0].item<float>() == -40);
 }
 
 TEST_CASE("an operator that is taken back is found no more, and calls that hold it go on") {

@@ -3,6 +3,14 @@
 /// A type of the name and namespace of one in registry.cpp, which is another type and another operator.
 #include <strop/strop.hpp>
 
+namespace registry_test {
+struct Faced {
+  int a = 1, b = 2;
+  constexpr auto forward(auto x) const { return a * x + b; }
+};
+inline constexpr strop::Op<Faced> faced;
+}  // namespace registry_test
+
 namespace {
 
 struct RegistryTwice {

@@ -92,7 +92,7 @@ class BoundBody : public Counted {
     run_->train = train;
     run_->run_one_by_one(run_->forward_steps);
     for (const Place& one : results_)
-      if (one.copied_from >= 0 && one.target) give(run_->values[one.copied_from], one);
+      if (one.copied_from >= 0 && one.target.defined()) give(run_->values[one.copied_from], one);
   }
   /// After forward, whose results are its own then.
   void backward() {
@@ -120,7 +120,7 @@ class BoundBody : public Counted {
       if (v >= 0) run_->values[v] = NDArray();
     for (List<Place>* all : {&results_, &targets_})
       for (Place& one : *all) {
-        if (!one.target) continue;
+        if (!one.target.defined()) continue;
         one.target = NDArray();
         for (NDArray* place : one.places) *place = NDArray();
       }
@@ -201,11 +201,11 @@ class BoundBody : public Counted {
   /// Where the executor has this array.
   void find_places(const NDArray& array, Place& to) {
     for (NDArray& value : run_->values)
-      if (value && value.is(array)) to.places.push_back(&value);
+      if (value.defined() && value.is(array)) to.places.push_back(&value);
     for (List<Step>* steps : {&run_->forward_steps, &run_->backward_steps})
       for (Step& step : *steps)
         for (NDArray& output : step.outputs)
-          if (output && output.is(array)) to.places.push_back(&output);
+          if (output.defined() && output.is(array)) to.places.push_back(&output);
     to.target = array;
   }
 

@@ -78,7 +78,7 @@ STROP_IMPL std::vector<Symbol> BodyScope::variables(std::string_view what, const
   std::vector<Symbol> made;
   List<std::string> names;
   for (const Symbol& symbol : of) {
-    if (!symbol) fail(what, " is an empty symbol");
+    if (!symbol.defined()) fail(what, " is an empty symbol");
     const NodeOutput outer = one_output(name_, what, symbol);
     std::string name;
     bool taken = true;
@@ -97,7 +97,7 @@ STROP_IMPL std::vector<bool> lacking_node(std::string_view scope, const std::vec
   std::vector<bool> lacking;
   NodeOutputs seen;
   for (const Symbol& symbol : outputs) {
-    if (!symbol) fail(scope, ": the body returns an empty symbol");
+    if (!symbol.defined()) fail(scope, ": the body returns an empty symbol");
     const NodeOutput output = one_output(scope, "a result of the body", symbol);
     bool lacks = output.node->is_variable() || body_of(output.node->attributes) != scope;
     for (const NodeOutput& other : seen) lacks = lacks || is_same(other, output);

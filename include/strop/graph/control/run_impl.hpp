@@ -45,7 +45,7 @@ class FlowRun {
   /// Memory for a state, in turns.
   const NDArray& spare(int j, std::int64_t step, const NDArray& like) {
     NDArray& made = spare_[j].at[step & 1];
-    if (!made) made = NDArray::fresh(like.shape(), like.dtype(), device_);
+    if (!made.defined()) made = NDArray::fresh(like.shape(), like.dtype(), device_);
     return made;
   }
   BodyTask task(const SubGraph& sub, const List<NDArray>& in) const {
@@ -145,9 +145,10 @@ class FlowForward : FlowRun {
     for (Index i = 0; i < in.size(); ++i) run->input(i, in[i]);
     List<NDArray> results(sub.results.size());
     for (Index k = 0; k < places.size(); ++k)
-      if (const int r = sub.result_of[k]; r >= 0 && places[k] && !results[r]) results[r] = places[k];
+      if (const int r = sub.result_of[k]; r >= 0 && places[k].defined() && !results[r].defined())
+        results[r] = places[k];
     for (Index r = 0; r < results.size(); ++r) {
-      if (!results[r]) results[r] = run->fresh_result(r);
+      if (!results[r].defined()) results[r] = run->fresh_result(r);
       run->result(r, results[r]);
     }
     {
@@ -156,7 +157,8 @@ class FlowForward : FlowRun {
     }
     for (Index k = 0; k < places.size(); ++k) {
       const int r = sub.result_of[k];
-      if (places[k]) copy_into(r >= 0 ? results[r] : in[~r], places[k]);  // which is nothing where it is itself
+      if (places[k].defined())
+        copy_into(r >= 0 ? results[r] : in[~r], places[k]);  // which is nothing where it is itself
     }
   }
 
@@ -322,7 +324,7 @@ class FlowBackward : FlowRun {
         } else if (asked(link)) {
           made.targets[i] = link < flow_.data ? data_part(call_.out[link], step) : call_.out[link];
         } else {
-          if (!ignored[i]) set_to_zero(ignored[i] = unasked(in[i]));
+          if (!ignored[i].defined()) set_to_zero(ignored[i] = unasked(in[i]));
           made.targets[i] = ignored[i];
         }
       }

@@ -87,7 +87,8 @@ class ConstantFolding {
     const std::string_view name = node.entry->name;
     if (name == "_zeros") return 0;
     if (name == "_ones") return 1;
-    return name == "_full" ? parameter(node, "value") : std::nullopt;
+    const std::optional<double> made = name == "_full" ? parameter(node, "value") : std::nullopt;
+    return made && std::abs(*made) < 0x1p53 ? made : std::nullopt;  // beyond, it may be a whole number with more digits
   }
 
   /// The input that a node's result is equal to, bit for bit; null where there is none. Of floating numbers x + 0 is

@@ -33,6 +33,7 @@ STROP_IMPL MapLoop usual_loop(const Entry& entry, const void* op, Dtype stored) 
   const Dtype type = usual_compute_type(stored);
   if (!entry.is_map() || entry.whole != 0 || !entry.dtypes.contains(stored) || compute_type(entry, op, stored) != type)
     return nullptr;
+  if (entry.loops.leaves != nullptr && entry.loops.leaves(op, stored)) return nullptr;  // rare: a fused map wraps
   return type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : entry.loops.i64;
 }
 

@@ -92,7 +92,7 @@ STROP_IMPL Symbol optimized(const Symbol& symbol, Device device, const NamedArra
   for (int n = 0; n < graph.size(); ++n) {
     detail::Node& node = graph.node(n);
     const NDArray* array = node.is_variable() ? detail::find_named(args, node.name) : nullptr;
-    if (array == nullptr || !*array) continue;
+    if (array == nullptr || !array->defined()) continue;
     variables.nodes.push_back({detail::Ref(&node), 0});
     variables.arrays.push_back(*array);
     for (std::string_view name : differentiated)

@@ -2,6 +2,7 @@
 /// \file
 /// Pieces that the bodies of several element-wise operators share.
 #pragma once
+#include <strop/core/scalar.hpp>
 #include <strop/number/num.hpp>
 
 #include <cstdint>
@@ -9,16 +10,24 @@
 
 namespace strop::inline v0::detail {
 
-/// A parameter as a number like x: of an integer x an integer, truncated and kept within 64 bits, as the original does.
+/// A parameter as a number like x: of an integer x an integer of 64 bits.
 template <class X>
-constexpr X like(X, double value) {
+constexpr X like(X, const Scalar& value) {
+  if constexpr (X::integer)
+    return X(value.whole);
+  else
+    return X(value.real);
+}
+
+/// The answer of a comparison of x with a parameter. One that lies beyond all integers is more, or less, than each of
+/// them; NaN is neither, nor equal.
+template <class X, class Comparison>
+constexpr auto compare(X x, const Scalar& value, Comparison comparison) {
   if constexpr (X::integer) {
-    const double bounded = value >= -0x1p63 ? (value < 0x1p63 ? value : 0x1.fffffffffffffp+62)
-                           : value < 0      ? -0x1p63
-                                            : 0;
-    return X(static_cast<std::int64_t>(bounded));
-  } else
-    return X(value);
+    if (const int beyond = value.beyond(); beyond != 0) return comparison(X(0), X(beyond));
+    if (value.is_nan()) return comparison(X(0), X(1)) && comparison(X(1), X(0));
+  }
+  return comparison(x, like(x, value));
 }
 
 /// The remainder with the divisor's sign, that of a zero too; 0 of a divisor 0; exact on integers.

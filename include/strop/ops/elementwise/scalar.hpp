@@ -12,7 +12,7 @@
 namespace strop::inline v0 {
 
 struct PlusScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_plus_scalar";
@@ -30,7 +30,7 @@ struct PlusScalar {
 };
 
 struct MinusScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_minus_scalar";
@@ -48,7 +48,7 @@ struct MinusScalar {
 };
 
 struct RMinusScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_rminus_scalar";
@@ -65,7 +65,7 @@ struct RMinusScalar {
 };
 
 struct MulScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_mul_scalar";
@@ -78,11 +78,11 @@ struct MulScalar {
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return x * detail::like(x, scalar); }
-  constexpr auto grad_use_none(auto dy) const { return dy * scalar; }
+  constexpr auto grad_use_none(auto dy) const { return dy * scalar.real; }
 };
 
 struct DivScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_div_scalar";
@@ -95,11 +95,11 @@ struct DivScalar {
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return x / detail::like(x, scalar); }
-  constexpr auto grad_use_none(auto dy) const { return dy / scalar; }
+  constexpr auto grad_use_none(auto dy) const { return dy / scalar.real; }
 };
 
 struct RDivScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_rdiv_scalar";
@@ -110,15 +110,16 @@ struct RDivScalar {
       "s / x. Floating and integer types. Integers truncate; an integer over 0 is 0. A sparse input is computed "
       "densely. Example: rdiv_scalar(array({1, 4}), {.scalar = 2}) is [2, 0.5].";
   static constexpr DtypeSet dtypes = floating | integral;
+  friend constexpr bool leaves_type(const RDivScalar& op, Dtype type) { return !op.scalar.fits(type); }
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return detail::like(x, scalar) / x; }
   constexpr auto grad_use_in(auto dy, auto x) const {
-    return scalar == 0 ? decltype(dy)(0) : -dy * (scalar / x) / x;  // x² may overflow
+    return scalar == 0 ? decltype(dy)(0) : -dy * (scalar.real / x) / x;  // x² may overflow
   }
 };
 
 struct ModScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_mod_scalar";
@@ -129,13 +130,14 @@ struct ModScalar {
       "The remainder of x / s with the sign of s; 0 where s is 0. Floating and integer types. A sparse input gives "
       "a result of its storage. Example: mod_scalar(array({5, -5}), {.scalar = 3}) is [2, 1].";
   static constexpr DtypeSet dtypes = floating | integral;
+  friend constexpr bool leaves_type(const ModScalar& op, Dtype type) { return !op.scalar.fits(type); }
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return detail::modulo(x, detail::like(x, scalar)); }
   constexpr auto grad_use_none(auto dy) const { return scalar != 0 ? dy : decltype(dy)(0); }
 };
 
 struct RModScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_rmod_scalar";
@@ -155,7 +157,7 @@ struct RModScalar {
 };
 
 struct PowerScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_power_scalar";
@@ -172,12 +174,12 @@ struct PowerScalar {
   }
   constexpr auto grad_use_in(auto dy, auto x) const {
     if (scalar == 0) return decltype(dy)(0);  // not 0 · ∞ at 0
-    return scalar == 2 ? 2 * dy * x : dy * (scalar * pow(x, detail::like(x, scalar - 1)));
+    return scalar == 2 ? 2 * dy * x : dy * (scalar.real * pow(x, detail::like(x, scalar.real - 1)));
   }
 };
 
 struct RPowerScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_rpower_scalar";
@@ -197,7 +199,7 @@ struct RPowerScalar {
 };
 
 struct MaximumScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_maximum_scalar";
@@ -208,13 +210,14 @@ struct MaximumScalar {
       "The larger of x and s; NaN where x is. Floating and integer types. A sparse input keeps its storage where "
       "the value at 0 is 0. Example: maximum_scalar(array({1, 4}), {.scalar = 2}) is [2, 4].";
   static constexpr DtypeSet dtypes = floating | integral;
+  friend constexpr bool leaves_type(const MaximumScalar& op, Dtype type) { return !op.scalar.fits(type); }
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return max(x, detail::like(x, scalar)); }
   constexpr auto grad_use_in(auto dy, auto x) const { return where(x >= detail::like(x, scalar), dy, 0); }
 };
 
 struct MinimumScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_minimum_scalar";
@@ -225,13 +228,14 @@ struct MinimumScalar {
       "The smaller of x and s; NaN where x is. Floating and integer types. A sparse input keeps its storage where "
       "the value at 0 is 0. Example: minimum_scalar(array({1, 4}), {.scalar = 2}) is [1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
+  friend constexpr bool leaves_type(const MinimumScalar& op, Dtype type) { return !op.scalar.fits(type); }
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return min(x, detail::like(x, scalar)); }
   constexpr auto grad_use_in(auto dy, auto x) const { return where(x <= detail::like(x, scalar), dy, 0); }
 };
 
 struct HypotScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_hypot_scalar";

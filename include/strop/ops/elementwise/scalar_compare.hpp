@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Comparisons and logic of an array and a number s, the parameter `scalar`. On integer arrays s is truncated to an
-/// integer first; with is_int = false their elements are taken as float64 instead, and the result is float64.
+/// integer first, of 64 bits whatever the arrays' type; with is_int = false their elements are taken as float64
+/// instead, and the result is float64.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/elementwise/bodies.hpp>
@@ -12,7 +13,7 @@
 namespace strop::inline v0 {
 
 struct EqualScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_equal_scalar";
@@ -25,11 +26,13 @@ struct EqualScalar {
   static constexpr DtypeSet dtypes = any_dtype;
   constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
-  constexpr auto forward(auto x) const { return x == detail::like(x, scalar); }
+  constexpr auto forward(auto x) const {
+    return detail::compare(x, scalar, [](auto a, auto b) { return a == b; });
+  }
 };
 
 struct NotEqualScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_not_equal_scalar";
@@ -42,11 +45,13 @@ struct NotEqualScalar {
   static constexpr DtypeSet dtypes = any_dtype;
   constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
-  constexpr auto forward(auto x) const { return x != detail::like(x, scalar); }
+  constexpr auto forward(auto x) const {
+    return detail::compare(x, scalar, [](auto a, auto b) { return a != b; });
+  }
 };
 
 struct GreaterScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_greater_scalar";
@@ -59,11 +64,13 @@ struct GreaterScalar {
   static constexpr DtypeSet dtypes = any_dtype;
   constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
-  constexpr auto forward(auto x) const { return x > detail::like(x, scalar); }
+  constexpr auto forward(auto x) const {
+    return detail::compare(x, scalar, [](auto a, auto b) { return a > b; });
+  }
 };
 
 struct GreaterEqualScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_greater_equal_scalar";
@@ -77,11 +84,13 @@ struct GreaterEqualScalar {
   static constexpr DtypeSet dtypes = any_dtype;
   constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
-  constexpr auto forward(auto x) const { return x >= detail::like(x, scalar); }
+  constexpr auto forward(auto x) const {
+    return detail::compare(x, scalar, [](auto a, auto b) { return a >= b; });
+  }
 };
 
 struct LesserScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_lesser_scalar";
@@ -94,11 +103,13 @@ struct LesserScalar {
   static constexpr DtypeSet dtypes = any_dtype;
   constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
-  constexpr auto forward(auto x) const { return x < detail::like(x, scalar); }
+  constexpr auto forward(auto x) const {
+    return detail::compare(x, scalar, [](auto a, auto b) { return a < b; });
+  }
 };
 
 struct LesserEqualScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_lesser_equal_scalar";
@@ -112,11 +123,13 @@ struct LesserEqualScalar {
   static constexpr DtypeSet dtypes = any_dtype;
   constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
-  constexpr auto forward(auto x) const { return x <= detail::like(x, scalar); }
+  constexpr auto forward(auto x) const {
+    return detail::compare(x, scalar, [](auto a, auto b) { return a <= b; });
+  }
 };
 
 struct LogicalAndScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_logical_and_scalar";
@@ -133,7 +146,7 @@ struct LogicalAndScalar {
 };
 
 struct LogicalOrScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_logical_or_scalar";
@@ -151,7 +164,7 @@ struct LogicalOrScalar {
 };
 
 struct LogicalXorScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_logical_xor_scalar";

@@ -27,7 +27,7 @@ constexpr void types_with_number(Types& types, bool is_int) {
 
 /// Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[3, 0]].
 struct ScatterPlusScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_scatter_plus_scalar";
@@ -52,7 +52,7 @@ struct ScatterPlusScalar {
 
 /// Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[-1, 0]].
 struct ScatterMinusScalar {
-  double scalar = 1;
+  Scalar scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_scatter_minus_scalar";

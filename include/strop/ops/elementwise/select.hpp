@@ -14,8 +14,8 @@ namespace strop::inline v0 {
 
 /// Error: a bound is missing.
 struct Clip {
-  Required<float> a_min{};
-  Required<float> a_max{};
+  Required<Scalar> a_min{};
+  Required<Scalar> a_max{};
 
   static constexpr std::string_view name = "clip";
   static constexpr std::string_view aliases[] = {"_sparse_clip", "_npi_clip"};
@@ -28,6 +28,9 @@ struct Clip {
       "its storage where 0 is within the bounds. Example: clip(array({-1, 2, 9}), {.a_min = 0, .a_max = 5}) is [0, 2, "
       "5].";
   static constexpr DtypeSet dtypes = floating | integral;
+  friend constexpr bool leaves_type(const Clip& op, Dtype type) {
+    return !(*op.a_min).fits(type) || !(*op.a_max).fits(type);
+  }
   constexpr auto forward(auto x) const {
     const auto low = detail::like(x, *a_min), high = detail::like(x, *a_max);
     return where(x > high, high, where(x < low, low, x));

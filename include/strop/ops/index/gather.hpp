@@ -109,7 +109,7 @@ struct ScatterSetNd {
 /// _ravel_multi_index: coordinates data[m, …] in an array of `shape` as positions in row-major order. The first extent
 /// of `shape` takes no part, so that it may be −1.
 /// Shape: that of `data` without its first axis. Error: another number of coordinates than `shape` has axes, a position
-/// that 64 bits do not hold.
+/// that 64 bits, or the type of data, do not hold exactly.
 struct RavelMultiIndex {
   Shape shape = {};
   static constexpr std::string_view name = "_ravel_multi_index", aliases[] = {"ravel_multi_index"};

@@ -74,6 +74,11 @@ inline void RavelMultiIndex::forward(Cpu&, const NDArray& x, NDArray& y) const {
       at[i] = m == 0 ? one[i] : detail::checked_sum(detail::checked_product(at[i], shape[m], name), one[i], name);
   }
   detail::convert_elements(i64, at.data(), y.dtype(), y.bytes(), count);
+  detail::convert_elements(y.dtype(), y.bytes(), i64, one.data(), count);
+  for (std::int64_t i = 0; i < count; ++i)
+    if (one[i] != at[i])
+      fail(name, ": ", name_of(y.dtype()), " does not hold the position ", at[i],
+           " exactly; give coordinates of a wider type");
 }
 
 inline void UnravelIndex::forward(Cpu&, const NDArray& x, NDArray& y) const {

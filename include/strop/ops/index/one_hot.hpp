@@ -14,7 +14,7 @@ namespace strop::inline v0 {
 /// `one_hot(array({1, 0}), {.depth = 3})` is [[0, 1, 0], [1, 0, 0]].
 struct OneHot {
   Required<std::int64_t> depth = {};
-  double on_value = 1, off_value = 0;
+  Scalar on_value = 1, off_value = 0;
   Dtype dtype = f32;
   static constexpr std::string_view name = "one_hot", aliases[] = {"_npx_one_hot"}, inputs[] = {"indices"};
   static constexpr const char* doc =

@@ -11,8 +11,8 @@ inline void OneHot::forward(Cpu&, const NDArray& indices, NDArray& y) const {
   detail::List<std::int64_t> at(indices.size());
   convert_positions(indices, at);
   std::byte on[8], off[8];
-  detail::convert_elements(f64, &on_value, dtype, on, 1);
-  detail::convert_elements(f64, &off_value, dtype, off, 1);
+  on_value.store(dtype, on);
+  off_value.store(dtype, off);
   detail::visit_bits(dtype, [&]<class Bits>(Bits) {
     Bits hot, cold;
     std::memcpy(&hot, on, sizeof hot);

@@ -20,7 +20,7 @@ struct Pad {
   enum Mode : int { constant, edge, reflect };
   Required<Mode> mode = {};
   Required<Shape> pad_width = {};
-  double constant_value = 0;
+  Scalar constant_value = 0;
 
   static constexpr const char* doc =
       "pad_width[2k] elements before and pad_width[2k + 1] after axis k: constant_value, the outermost element (edge), "

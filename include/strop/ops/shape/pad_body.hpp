@@ -53,7 +53,7 @@ void each_padded_row(const detail::List<detail::List<std::int64_t>>& sources, co
 inline void Pad::forward(Cpu&, const NDArray& x, NDArray& y) const {
   const auto from = sources(x.shape());
   std::byte value[8];
-  detail::convert_elements(f64, &constant_value, y.dtype(), value, 1);
+  constant_value.store(y.dtype(), value);
   if (y.size() == 0) return;
   detail::visit_bits(y.dtype(), [&]<class Bits>(Bits) {
     Bits fill;

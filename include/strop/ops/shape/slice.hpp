@@ -230,7 +230,7 @@ struct SliceAssign {
 
 /// All types. The gradient is the head gradient with 0 in the slice. Errors are those of slice.
 struct SliceAssignScalar {
-  double scalar = 0;
+  Scalar scalar = 0;
   Bounds<true> begin = {}, end = {};
   Bounds<> step = {};
   static constexpr std::string_view name = "_slice_assign_scalar",

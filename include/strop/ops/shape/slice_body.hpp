@@ -78,7 +78,7 @@ inline void SliceAssign::forward(Cpu&, const NDArray& x, const NDArray& part, ND
 inline void SliceAssignScalar::forward(Cpu&, const NDArray& x, NDArray& y) const {
   detail::copy_elements(x, y);
   const NDArray value({1}, y.dtype());
-  detail::convert_elements(f64, &scalar, y.dtype(), value.bytes(), 1);
+  scalar.store(y.dtype(), value.bytes());
   detail::Move m = detail::window_move(y.shape(), detail::sliced_shape(y.shape(), begin, end, step, name), begin, step,
                                        {}, true, name);
   for (std::int64_t& in : m.in) in = 0;

@@ -17,7 +17,7 @@ namespace strop::inline v0 {
 ///
 /// data (…, N, M); the outputs are (…, N), the column of each row, and (…, M), the row of each column, −1 for none.
 /// With topk above 0 there are up to topk + 1 pairs, as in MXNet. Floating types; sparse arrays by the dense fallback.
-/// The gradient is 0, as in MXNet. Error: fewer than 2 dimensions.
+/// The gradient is 0, as in MXNet. Errors: fewer than 2 dimensions, more rows or columns than the type counts exactly.
 ///
 /// Example: `bipartite_matching(array({{0.5, 0.6}, {0.1, 0.2}, {0.3, 0.4}}), {.threshold = 0.0f})` is [1, −1, 0] and
 /// [2, 0].
@@ -46,7 +46,8 @@ struct BipartiteMatching {
     s.set_out(0, rows);
     s.set_out(1, columns);
   }
-  template <Real E>
+  template <class E>
+    requires(Real<E> || std::same_as<E, half> || std::same_as<E, bfloat16>)
   void forward(Cpu&, View<const E> x, View<E> row_pairs, View<E> column_pairs) const;
 };
 

@@ -44,35 +44,50 @@ struct CentredBox {
 
 }  // namespace detail
 
-template <Real E>
-inline void BipartiteMatching::forward(Cpu&, View<const E> x, View<E> row_pairs, View<E> column_pairs) const {
-  std::fill(row_pairs.begin(), row_pairs.end(), E(-1));
-  std::fill(column_pairs.begin(), column_pairs.end(), E(-1));
-  if (x.size() == 0) return;
-  const std::int64_t columns = x.shape().back(), rows = x.shape()[x.shape().size() - 2], size = rows * columns;
-  std::int64_t most = std::min(rows, columns);
-  if (topk > 0) most = std::min(most, std::int64_t{topk} + 1);
-  const auto better = [&](E a, E b) { return is_ascend ? a < b : a > b; };
-  parallel_for(x.size() / size, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t batch = begin; batch < end; ++batch) {
-      const E* const scores = x.data() + batch * size;
-      E *const of_row = row_pairs.data() + batch * rows, *const of_column = column_pairs.data() + batch * columns;
-      detail::List<std::int64_t> order;
-      for (std::int64_t i = 0; i < size; ++i)
-        if (better(scores[i], static_cast<E>(*threshold))) order.push_back(i);
-      std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-        return better(scores[a], scores[b]) || (scores[a] == scores[b] && a < b);
-      });
-      std::int64_t pairs = 0;
-      for (detail::Index k = 0; k < order.size() && pairs < most; ++k) {
-        const std::int64_t row = order[k] / columns, column = order[k] % columns;
-        if (of_row[row] != E(-1) || of_column[column] != E(-1)) continue;
-        of_row[row] = static_cast<E>(column);
-        of_column[column] = static_cast<E>(row);
-        ++pairs;
+template <class E>
+  requires(Real<E> || std::same_as<E, half> || std::same_as<E, bfloat16>)
+inline void BipartiteMatching::forward(Cpu& cpu, View<const E> x, View<E> row_pairs, View<E> column_pairs) const {
+  if (const std::int64_t columns = x.shape().back(), rows = x.shape()[x.shape().size() - 2],
+      longest = std::max(rows, columns), most = detail::positions_held(dtype_of<E>);
+      longest > most)
+    fail("bipartite_matching: ", name_of(dtype_of<E>), " does not hold ", longest,
+         " positions exactly, expected at most ", most, "; convert the scores to a wider type");
+  if constexpr (!Real<E>) {
+    detail::List<float> scores(x.size()), of_rows(row_pairs.size()), of_columns(column_pairs.size());
+    detail::convert_elements(dtype_of<E>, x.data(), f32, scores.data(), x.size());
+    forward<float>(cpu, {scores.data(), x.shape()}, {of_rows.data(), row_pairs.shape()},
+                   {of_columns.data(), column_pairs.shape()});
+    detail::convert_elements(f32, of_rows.data(), dtype_of<E>, row_pairs.data(), row_pairs.size());
+    detail::convert_elements(f32, of_columns.data(), dtype_of<E>, column_pairs.data(), column_pairs.size());
+  } else {
+    std::fill(row_pairs.begin(), row_pairs.end(), E(-1));
+    std::fill(column_pairs.begin(), column_pairs.end(), E(-1));
+    if (x.size() == 0) return;
+    const std::int64_t columns = x.shape().back(), rows = x.shape()[x.shape().size() - 2], size = rows * columns;
+    std::int64_t most = std::min(rows, columns);
+    if (topk > 0) most = std::min(most, std::int64_t{topk} + 1);
+    const auto better = [&](E a, E b) { return is_ascend ? a < b : a > b; };
+    parallel_for(x.size() / size, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t batch = begin; batch < end; ++batch) {
+        const E* const scores = x.data() + batch * size;
+        E *const of_row = row_pairs.data() + batch * rows, *const of_column = column_pairs.data() + batch * columns;
+        detail::List<std::int64_t> order;
+        for (std::int64_t i = 0; i < size; ++i)
+          if (better(scores[i], static_cast<E>(*threshold))) order.push_back(i);
+        std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+          return better(scores[a], scores[b]) || (scores[a] == scores[b] && a < b);
+        });
+        std::int64_t pairs = 0;
+        for (detail::Index k = 0; k < order.size() && pairs < most; ++k) {
+          const std::int64_t row = order[k] / columns, column = order[k] % columns;
+          if (of_row[row] != E(-1) || of_column[column] != E(-1)) continue;
+          of_row[row] = static_cast<E>(column);
+          of_column[column] = static_cast<E>(row);
+          ++pairs;
+        }
       }
-    }
-  });
+    });
+  }
 }
 
 template <Real E>

@@ -140,7 +140,7 @@ inline NamedArrays read_params(Input& in) {
   NamedArrays arrays;
   for (std::uint64_t i = 0; i < count; ++i) {
     arrays.emplace_back(std::string(), read_params_array(in));
-    if (!arrays.back().second && --left < 0)
+    if (!arrays.back().second.defined() && --left < 0)
       in.refuse(cat("array ", i, " is one more that is marked as none than are read from a file of this size"));
   }
   const auto names = in.number<std::uint64_t>("the names");

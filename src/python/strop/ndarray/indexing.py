@@ -241,11 +241,11 @@ def _write_basic(a, parts, value):
     if 0 in [n for _, _, n in bounds]:
         _value_array(a, value, shape)
         return
-    number = float(value) if _is_number(value) else None
+    number = value if _is_number(value) else None
+    number = number.item() if isinstance(number, (np.generic, np.ndarray)) else number
     whole = all(b == 0 and s == 1 and n == extent for (b, s, n), extent in zip(bounds, a.shape))
-    exact = number is not None and (a.dtype not in (np.int64,) or abs(number) < 2**53)
     if whole:
-        if exact:
+        if number is not None:
             _operators()._full(shape=a.shape, value=number, dtype=a.dtype, out=a)
         else:
             if isinstance(value, NDArray) and _strop.same(a, value):
@@ -254,7 +254,7 @@ def _write_basic(a, parts, value):
             _put(_operators()._copyto, _strop.reshape(made, a.shape) if made.shape != a.shape else made, out=a)
         return
     begin, end, step = _slice_params(bounds)
-    if exact:
+    if number is not None:
         _operators()._slice_assign_scalar(a, scalar=number, begin=begin, end=end, step=step, out=a)
         return
     made = _value_array(a, value, shape)

@@ -361,7 +361,7 @@ def full(shape, val, ctx=None, dtype=mx_real_t, out=None):
         return out
     if isinstance(val, (str, bytes)):
         raise also(_strop.TypeError, ValueError)(f"full: the value is {val!r}, expected a number")
-    return _strop.full(extents_of(shape), float(val), type_of(dtype, "full"), ctx or current_context())
+    return _strop.full(extents_of(shape), val if isinstance(val, (int, np.integer)) else float(val), type_of(dtype, "full"), ctx or current_context())
 
 
 def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):

@@ -123,8 +123,8 @@ TEST_CASE("versions 0 and 1, arrays that are none, other devices") {
   Bytes v1;
   v1.put(0xF993FAC8U).put(std::int32_t{1}).put(std::int64_t{1}).put(device_and(1).text).put(2.5);
   CHECK(read(file_of(v1))[0].second.item<double>() == 2.5);
-  CHECK_FALSE(read(file_of(Bytes().put(std::uint32_t{0})))[0].second);
-  CHECK_FALSE(read(file_of(Bytes().put(0xF993FAC9U).put(std::int32_t{0}).put(std::int32_t{0})))[0].second);
+  CHECK_FALSE(read(file_of(Bytes().put(std::uint32_t{0})))[0].second.defined());
+  CHECK_FALSE(read(file_of(Bytes().put(0xF993FAC9U).put(std::int32_t{0}).put(std::int32_t{0})))[0].second.defined());
   Bytes truth;  // a bool that is neither 0 nor 1
   truth.put(0xF993FAC9U)
       .put(std::int32_t{0})
@@ -176,7 +176,7 @@ TEST_CASE("damaged files are refused or read, never trusted") {
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
     const std::string why = test::sentence([&] {
       for (const auto& [name, a] : read(damaged))
-        if (a && a.size() < 100000) a.to_vector<double>();
+        if (a.defined() && a.size() < 100000) a.to_vector<double>();
     });
     CHECK((why.empty() || why.starts_with("strop: load(\"memory\"): ")));
   }
