@@ -25,7 +25,8 @@ LibSVMData read_arrays(const std::string& path) {
     if (part == nullptr) fail("convert: ", path, " holds an array '", name, "', expected data, label and, if any, qid");
     *part = array;
   }
-  if (!rows.data.defined() || !rows.label.defined()) fail("convert: ", path, " holds no array '", rows.data.defined() ? "label" : "data", "'");
+  if (!rows.data.defined() || !rows.label.defined())
+    fail("convert: ", path, " holds no array '", rows.data.defined() ? "label" : "data", "'");
   if (rows.data.storage() == dense && rows.data.ndim() == 2) rows.data = rows.data.to(csr);
   return rows;
 }

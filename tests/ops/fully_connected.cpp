@@ -77,7 +77,7 @@ TEST_CASE("fully_connected multiplies the rows that a row_sparse weight or bias 
   strop::set_fallback(before);
   CHECK(error_of([&] {
           (void)strop::fully_connected(x, strop::row_sparse_array(strop::ones({1, 4}), {5}, {5, 4}),
-                                 {.num_hidden = 5, .no_bias = true});
+                                       {.num_hidden = 5, .no_bias = true});
         }).find("input 'weight': indices[0] = 5 is outside 0 to 4, the stored rows") != std::string::npos);
 }
 

@@ -40,7 +40,7 @@ GradientCheck compare_gradients(std::string_view name, bool integers_too, std::s
 /// `check_gradient(op, {x, y})`, `check_gradient(op, {x}, {.a = 1})`; a relative tolerance of 1e-4 unless given.
 template <class T, class When>
 GradientCheck check_gradient(const Op<T, When>& op, std::span<const NDArray> in, const T& params = {},
-                                           GradientTolerance tolerance = {}) {
+                             GradientTolerance tolerance = {}) {
   struct Bound {
     const Op<T, When>& op;
     const T& params;
@@ -54,8 +54,8 @@ GradientCheck check_gradient(const Op<T, When>& op, std::span<const NDArray> in,
       &bound);
 }
 template <class T, class When>
-GradientCheck check_gradient(const Op<T, When>& op, std::initializer_list<NDArray> in,
-                                           const T& params = {}, GradientTolerance tolerance = {}) {
+GradientCheck check_gradient(const Op<T, When>& op, std::initializer_list<NDArray> in, const T& params = {},
+                             GradientTolerance tolerance = {}) {
   return check_gradient(op, std::span<const NDArray>(in.begin(), in.size()), params, tolerance);
 }
 

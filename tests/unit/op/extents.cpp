@@ -32,6 +32,7 @@ TEST_CASE("an inferred extent that is negative is named, with the operator and t
         "extents_shorter: output 'output' would have extent -2 along axis 1");
   CHECK(sentence([] { (void)shorter(array({1, 2, 3}), {.by = 4}); }) ==
         "extents_shorter: extent -1 of output 'output' along axis 1 is negative, or does not follow from the inputs");
-  CHECK(sentence([] { (void)shorter(strop::var("x"), {.by = 5}).infer_shape({{"x", {3}}}); })
-            .find("output 'output' would have extent -2 along axis 1") != std::string::npos);
+  CHECK(sentence([] {
+          (void)shorter(strop::var("x"), {.by = 5}).infer_shape({{"x", {3}}});
+        }).find("output 'output' would have extent -2 along axis 1") != std::string::npos);
 }
