@@ -49,7 +49,7 @@ bool takes_long(const Entry& entry, const void* op, detail::Inputs in, detail::S
   std::int64_t largest = 0;
   int sparse = 0;
   const auto see = [&](const NDArray& a) {
-    if (!a) return;
+    if (!a.defined()) return;
     busy = busy || a.busy();
     if (a.storage() != dense) {
       ++sparse;

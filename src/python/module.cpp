@@ -136,7 +136,7 @@ nb::object moved(nb::handle object, unsigned kept, F&& f) {
 template <class F, class... Arrays>
 NDArray made_of_elements(F f, const Arrays&... arrays) {
   std::int64_t elements = 0;
-  for (const NDArray* const a : {&arrays...}) elements += *a ? a->size() : 0;
+  for (const NDArray* const a : {&arrays...}) elements += a->defined() ? a->size() : 0;
   if (elements < 1 << 20 || !hears_signals()) return on_elements(f, arrays...);
   (wait_for(arrays), ...);
   const auto made = std::make_shared<NDArray>();
@@ -265,7 +265,7 @@ void add_memory(nb::module_& module) {
              [](const NDArray& a, bool full) { on_elements([&](Array x) { return x.check_format(full), true; }, a); });
   module.def("save", [](const Path& path, const NamedArrays& arrays) {
     std::int64_t elements = 0;
-    for (const auto& one : arrays) elements += one.second ? one.second.size() : 0;
+    for (const auto& one : arrays) elements += one.second.defined() ? one.second.size() : 0;
     if (elements >= 1 << 22 && hears_signals()) return run_apart([=] { save(path.text, arrays); });
     const Unlocked others(true);
     save(path.text, arrays);

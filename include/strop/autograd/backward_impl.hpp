@@ -66,7 +66,7 @@ class BackwardPass {
         fail("backward: head gradient ", i, " has shape ", gradient.shape(), ", expected ", head.shape());
       if (gradient.defined() && gradient.dtype() != head.dtype() && comes_from_map(head))
         fail("backward: head gradient ", i, " is ", name_of(gradient.dtype()), ", expected ", name_of(head.dtype()));
-      if (gradient) check_structure_of(gradient, [i] { return cat("backward: head gradient ", i); });
+      if (gradient.defined()) check_structure_of(gradient, [i] { return cat("backward: head gradient ", i); });
       TapeInput to;
       fill_input(to, head, false);
       if (!gradient.defined()) gradient = head.storage() == dense ? filled_like(head, 1) : constant_like(head, 1);

@@ -25,7 +25,7 @@ STROP_IMPL void hang_leaf(const NDArray& array, const Ref<Lineage>& leaf) {
 }  // namespace detail
 
 STROP_IMPL void NDArray::attach_grad(GradRequest request, Storage storage) const {
-  if (!*this) fail("attach_grad: a handle without an array");
+  if (!defined()) fail("attach_grad: a handle without an array");
   auto* leaf = new detail::Leaf;
   const detail::Ref<detail::Lineage> owner(leaf);
   leaf->request = request;
@@ -35,10 +35,10 @@ STROP_IMPL void NDArray::attach_grad(GradRequest request, Storage storage) const
   detail::hang_leaf(*this, owner);
 }
 
-STROP_IMPL void NDArray::attach_grad(GradRequest request) const { attach_grad(request, *this ? storage() : dense); }
+STROP_IMPL void NDArray::attach_grad(GradRequest request) const { attach_grad(request, defined() ? storage() : dense); }
 
 STROP_IMPL NDArray NDArray::grad() const {
-  if (!*this) return {};
+  if (!defined()) return {};
   detail::Ref<detail::Lineage> leaf;
   {
     const detail::Hold hold(detail::hanging);

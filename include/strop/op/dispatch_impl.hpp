@@ -156,7 +156,7 @@ STROP_IMPL bool may_defer(const Plan& plan, Inputs in, Span<const NDArray> out, 
 /// Waits until the call may write at once. What is overwritten is whole again, whatever failed before.
 STROP_IMPL void take_outputs(const Plan& plan, Inputs in, Span<const NDArray> out) {
   for (Index k = 0; k < out.size(); ++k) {
-    if (!out[k]) continue;  // it is made by forward
+    if (!out[k].defined()) continue;  // it is made by forward
     const Pending* const order = out[k].pending();
     bool whole = order != nullptr && overwrites(out[k], plan.requests[k]);
     for (const NDArray* a : in) whole = whole && a->pending() != order;

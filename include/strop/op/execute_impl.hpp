@@ -157,7 +157,7 @@ class Executing {
       if (Shape known = plan_.shapes[k]; !unify(known, made.shape()))
         fail(entry_.snake, ": ", labels.names().output(k), " was made of shape ", made.shape(), ", expected ",
              plan_.shapes[k]);
-      if (out_[k]) continue;
+      if (out_[k].defined()) continue;
       out_[k] = made;
       if (made.dtype() == plan_.types[k]) continue;  // else a half, which came as float
       out_[k] = NDArray::fresh(made.shape(), plan_.types[k], plan_.device);

@@ -81,9 +81,9 @@ inline namespace STROP_ISA {
 template <class Step, bool Mapped, class E>
 void reduce_rows(const E* x, E* y, const ReducePass& p) {
   const std::int64_t length = p.reduced * p.inner;
-  const auto reduce = [inner = p.inner]<bool mapped>(const E* from, std::int64_t n, E* to, std::bool_constant<mapped>) {
+  const auto reduce = [&]<bool mapped>(const E* from, std::int64_t n, E* to, std::bool_constant<mapped>) {
     if constexpr (std::floating_point<E>)
-      if (inner != 1) return reduce_row<Step, mapped>(from, n, inner, to);
+      if (p.inner != 1) return reduce_row<Step, mapped>(from, n, p.inner, to);
     *to = reduce_row<Step, mapped>(from, n);
   };
   if (p.outer != 1) {
