@@ -218,7 +218,7 @@ void row(const char* what, const Net& net) {
     strop::record scope;
     net(Taken<NDArray>(arrays)).backward(head);
     for (const NDArray& a : arrays)
-      if (a.grad()) a.grad().wait();
+      if (a.grad().defined()) a.grad().wait();
   };
   if (bench::lines) {                                          // as many threads as the environment says
     if (const char* folder = std::getenv("STROP_BENCH_DATA"))  // for MXNet

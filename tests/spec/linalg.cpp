@@ -7,7 +7,7 @@
 
 int main() {
   try {
-    strop::linalg_potrf(strop::array({{4, 2}, {2, 5}}));
+    (void)strop::linalg_potrf(strop::array({{4, 2}, {2, 5}}));
   } catch (const strop::Error& error) {
     std::printf("%s\n", error.what());
   }
