@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A part of the tests under the sanitizers, which part by the commit: sanitized.py VERIFY WORDS...
+
+  address   one of PARTS of the unit files, under the address and undefined-behaviour sanitizers, and `strop check` of one of
+            PARTS of the library's operators (src/ops)
+  thread    another part of the unit files, under the thread sanitizer
+
+Each is linked with a runtime that is built so as well. STROP_PART=N takes part N; `./run test --sanitize=…` runs them all.
+The arguments are the archives of the command, which are linked as they are: what they do is read texts.
+"""
+import os
+import pathlib
+import re
+import sys
+
+from common import BUILD, INCLUDE, ROOT, WARNINGS, Report, compilers, digest, parallel, pkg_config, remembered, run, shown, timed
+
+PARTS = 16
+KINDS = {"address": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"], "thread": ["-fsanitize=thread"]}
+RUNTIME = ("arrays", "graphs", "operators", "linear_algebra")
+
+
+def part_of_commit():
+    if "STROP_PART" in os.environ:
+        return int(os.environ["STROP_PART"]) % PARTS
+    status, out, _ = run(["git", "-C", ROOT, "rev-parse", "HEAD"])
+    return int(out.strip()[-4:], 16) % PARTS if status == 0 else 0
+
+
+def main():
+    report = Report("sanitized", by_file=False)
+    compiler = next((c for c in compilers() if c.name == "g++"), None)
+    if compiler is None:
+        report.skipped("sanitized", "g++ is not installed")
+        report.finish()
+    part = part_of_commit()
+    print(f"part {part} of {PARTS} (STROP_PART)", flush=True)
+    units = sorted(p for p in (ROOT / "tests/unit").rglob("*.cpp") if p.parent != ROOT / "tests/unit" and "command" not in p.parts)
+    operators = sorted((ROOT / "src/ops").glob("*.cpp"))
+    chosen = {"address": units[part::PARTS], "thread": units[(part + PARTS // 2) % PARTS :: PARTS]}
+    kernels = operators[part::PARTS]
+    folder = BUILD / "programs" / "sanitized"
+    base = [*compiler.command, "-std=c++20", "-O1", "-g1", *compiler.native, "-pthread", f"-I{INCLUDE}", f"-I{ROOT / 'tests'}",
+            f"-I{ROOT / 'src'}", *(a for a in pkg_config("eigen3", "fmt") if a.startswith("-I")), *WARNINGS, "-Wno-maybe-uninitialized"]
+    made = {}
+
+    def compile_one(job):
+        kind, source, defines = job
+        name = str(source.relative_to(ROOT))
+        place = folder / kind / (re.sub(r"\W", "_", name) + ".o")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        command = [*base, *KINDS[kind], *defines, "-c", source, "-o", place]
+        key = [compiler.version, *map(str, command), digest(source), *map(digest, sorted((ROOT / "tests").rglob("*.hpp")))]
+        status, messages = remembered(key, lambda: ([(done := run(command, timeout=900))[0], done[2]], None), output=place)
+        if status == 0:
+            made[kind, source] = place
+        else:
+            report.failed(name, shown(command) + "\n" + messages)
+
+    def program(kind, name, sources, archives=()):
+        """Links and runs; a doctest program and the command both say by their status how it went."""
+        runtime = [ROOT / f"src/runtime/{part}.cpp" for part in RUNTIME]
+        if any((kind, source) not in made for source in [*sources, *runtime]):
+            return None
+        place = folder / kind / name
+        command = [compiler.path, *KINDS[kind], *(made[kind, s] for s in sources), *archives, *(made[kind, s] for s in runtime),
+                   "-pthread", "-lfmt", "-o", place]
+        status, out, err = run(command)
+        if status != 0:
+            report.failed(f"{kind}: link of {name}", shown(command) + "\n" + out + err)
+            return None
+        return place
+
+    def runs(kind, name, command):
+        environment = {**os.environ, "ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
+        status, out, err = run(command, timeout=900, env=environment)
+        report.passed(name) if status == 0 else report.failed(f"{kind}: {name}", out + err)
+
+    support = ROOT / "tests/unit/main.cpp"
+    jobs = [(kind, ROOT / f"src/runtime/{name}.cpp", ["-DSTROP_COMPILED"]) for kind in KINDS for name in RUNTIME]
+    jobs += [(kind, source, ["-DSTROP_COMPILED"]) for kind in KINDS for source in [*chosen[kind], support]]
+    jobs += [("address", source, ["-DSTROP_COMPILED"]) for source in [*kernels, ROOT / "src/main.cpp"]]
+    timed("compiled", parallel, compile_one, jobs)
+    for kind in KINDS:
+        for layer in sorted({source.relative_to(ROOT / "tests/unit").parts[0] for source in chosen[kind]}):
+            sources = [s for s in chosen[kind] if s.relative_to(ROOT / "tests/unit").parts[0] == layer]
+            place = program(kind, layer, [*sources, support])
+            if place:
+                timed(f"{kind}: {layer}", runs, kind, f"{layer} of part {part}", [place, "--no-colors=true"])
+    place = program("address", "check", [*kernels, ROOT / "src/main.cpp"], sys.argv[1:])
+    if place:
+        timed("address: operators", runs, "address", "operators " + ", ".join(s.stem for s in kernels), [place, "check"])
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
