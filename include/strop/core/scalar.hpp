@@ -50,7 +50,21 @@ struct Scalar {
 namespace detail {
 
 /// How many of start, start + step, … stand before stop, none where they go the other way; −1 where there is no end.
-std::int64_t count_range(const Scalar& start, const Scalar& stop, const Scalar& step);
+constexpr std::int64_t count_range(const Scalar& start, const Scalar& stop, const Scalar& step) {
+  if (step.real == 0) return -1;
+  if (start.is_whole && stop.is_whole && step.is_whole) {
+    const bool up = step.whole > 0;
+    if (up ? stop.whole <= start.whole : stop.whole >= start.whole) return 0;
+    const auto first = static_cast<std::uint64_t>(start.whole), last = static_cast<std::uint64_t>(stop.whole),
+               by = static_cast<std::uint64_t>(step.whole);
+    const std::uint64_t steps = up ? (last - first - 1) / by : (first - last - 1) / (0 - by);
+    return steps < std::uint64_t{1} << 62 ? static_cast<std::int64_t>(steps) + 1 : -1;
+  }
+  const double steps = (stop.real - start.real) / step.real;
+  if (!(steps < 0x1p53)) return -1;
+  const std::int64_t all = steps > 0 ? static_cast<std::int64_t>(steps) : 0;
+  return all + (static_cast<double>(all) < steps ? 1 : 0);
+}
 
 }  // namespace detail
 }  // namespace strop::inline v0

@@ -222,7 +222,7 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
                    : zeros(array.shape(), storage, array.dtype(), array.device());
     Step* const maker = value >= 0 && step_of[value] >= 0 ? &backward_steps[step_of[value]] : nullptr;
     // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
-    const bool typed = buffer && buffer.dtype() == array.dtype();
+    const bool typed = buffer.defined() && buffer.dtype() == array.dtype();
     if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
         buffer.storage() == array.storage() && typed && !maker->node->like.empty() &&
         inference.shape(maker->in[0]) == array.shape()) {
