@@ -143,7 +143,7 @@ STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y
     fail(entry.snake, ": expected at most ", out.size(), out.size() == 1 ? " array" : " arrays",
          " for the results, got ", targets.size());
   for (Index i = 0; i < targets.size(); ++i) {
-    if (!targets[i]) refuse_empty_target(entry, op, in.size(), i);
+    if (!targets[i].defined()) refuse_empty_target(entry, op, in.size(), i);
     out[i] = targets[i];
   }
   List<Request, 8> requests(targets.size());
@@ -157,7 +157,7 @@ STROP_IMPL NDArray run_one(const Entry& entry, const void* op, Inputs in, Target
     run_into(entry, op, in, y, site, out);
   } else {
     if (y.count == 1) {
-      if (!y.arrays[0]) [[unlikely]]
+      if (!y.arrays[0].defined()) [[unlikely]]
         refuse_empty_target(entry, op, in.size(), 0);
       out[0] = y.arrays[0];
     }
