@@ -6,7 +6,7 @@ flags="-std=c++20 -O0 -pthread -Wall -Wextra $WERROR -I$INCLUDE $(pkg-config --c
 libs=$(pkg-config --libs fmt)
 ${CXX:-c++} $flags -DSTROP_COMPILED -c app.cpp -o app.o
 ${CXX:-c++} $flags -DSTROP_COMPILED -c other.cpp -o other.o
-eigen=$(pkg-config --cflags eigen3)
+eigen=$(pkg-config --cflags eigen3 | sed "s/-I/-isystem /g") # whose headers do not pass -Wall -Wextra
 ${CXX:-c++} $flags $eigen -DSTROP_COMPILED ${NATIVE:-} -c eigen.cpp -o eigen.o
 ${CXX:-c++} $flags $eigen -c source.cpp -o source.o
 ${CXX:-c++} app.o other.o eigen.o source.o $libs -o app

@@ -3,7 +3,6 @@
 /// A file with an Eigen of its own, for the machine at hand, beside that of the runtime, which is for any.
 #include <Eigen/Cholesky>
 #include <strop/eigen.hpp>
-#include <strop/ops/linalg/factors.hpp>
 #include <strop/strop.hpp>
 
 bool eigen_agrees();
