@@ -120,7 +120,7 @@ class Core {
   void count_completed() { count_[thread_index() % counts].completed.fetch_add(1, std::memory_order_seq_cst); }
   bool quiet() const;
   void quiesce();
-  /// Runs something of what is ready, where there is something.
+  /// Runs something of what is ready, where nobody else would.
   void help();
   /// In the child of a fork, where nobody else waits.
   void forget_threads() noexcept;

@@ -144,12 +144,9 @@ STROP_IMPL void Core::quiesce() {
 }
 
 STROP_IMPL void Core::help() {
-  if (kind() == EngineKind::simulated) {
-    if (Operation* const next = pick()) execute_chain(*this, next);
-  } else if (Operation* const next = workers_.queue().pop()) {
-    const BusyScope busy;
-    execute_chain(*this, next);
-  }
+  // What has threads is left to them: an operation may wait for a thread that this one holds back.
+  if (kind() != EngineKind::simulated) return;
+  if (Operation* const next = pick()) execute_chain(*this, next);
 }
 
 STROP_IMPL void Core::forget_threads() noexcept {

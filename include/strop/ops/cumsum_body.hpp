@@ -22,17 +22,16 @@ namespace detail {
 
 inline namespace STROP_ISA {
 
-/// A row joins the sums of columns, whole registers, and becomes them: put together from the sums and from what their
-/// additions have lost.
+/// A row joins the sums of columns, whole registers, and becomes them. `lost` is what rounding took from the sums.
 template <class E>
 void accumulate_row(E* row, E* sums, E* lost, std::int64_t n) {
   using R = number::Rep<number::Vec<E>>;
+  const auto or_zero = [](number::Vec<E> v) { return R::select(v == v, v, R::splat(0)); };  // of no finite numbers
   for (std::int64_t j = 0; j < n; j += R::lanes) {
-    const auto x = R::load(row + j), sum = R::load(sums + j), next = sum + x, of_x = next - sum,
-               error = (sum - (next - of_x)) + (x - of_x);
-    // nothing is lost of what is no finite number
-    const auto all = R::load(lost + j) + R::select(error == error, error, R::splat(0));
-    R::store(sums + j, next), R::store(lost + j, all), R::store(row + j, next + all);
+    const auto x = R::load(row + j), sum = R::load(sums + j), next = sum + x, of_x = next - sum;
+    const auto rest = R::load(lost + j) + or_zero((sum - (next - of_x)) + (x - of_x)), all = next + rest;
+    R::store(sums + j, all), R::store(row + j, all);
+    R::store(lost + j, or_zero(rest - (all - next)));
   }
 }
 

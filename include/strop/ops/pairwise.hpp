@@ -21,7 +21,7 @@ inline constexpr std::int64_t chain_of_products = 64;
 inline constexpr int pair_levels = 36;
 /// As many of so many stretches, beside the first.
 constexpr std::int64_t pair_levels_of(std::int64_t stretches) {
-  return std::bit_width(static_cast<std::uint64_t>(stretches < 1 ? 0 : stretches - 1));
+  return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(stretches < 1 ? 0 : stretches - 1)));
 }
 
 /// Sums of stretches in their order, each of which is at hand in registers: push(merge, keep) calls merge(level) where
