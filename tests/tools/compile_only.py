@@ -123,10 +123,15 @@ def named_headers():
 
 
 @functools.lru_cache(maxsize=None)
+def parts_of(name):
+    """The headers of strop that a header includes at its top, and those at its end, which the compiled library's users do not read."""
+    top, *end = re.split(r"#if !defined\(STROP_(?:OPERATORS_)?COMPILED\)", (INCLUDE / name).read_text())
+    return tuple(tuple(re.findall(r"(?m)^#include <(strop/\S+\.hpp)>", part)) for part in (top, "".join(end)))
+
+
 def includes_of(name):
     """The headers of strop that a header includes at its top."""
-    text = re.split(r"#if !defined\(STROP_(?:OPERATORS_)?COMPILED\)", (INCLUDE / name).read_text())[0]
-    return tuple(re.findall(r"(?m)^#include <(strop/\S+\.hpp)>", text))
+    return parts_of(name)[0]
 
 
 @functools.lru_cache(maxsize=None)
@@ -189,12 +194,6 @@ def header(report, compiler, path):
 def order_of_includes(report):
     """Of each header that is read first, as header-only programs may: the bodies that follow a header come behind what they
     include. They would not where this is still being read, as it includes the header before its own declarations."""
-    tail = r"#if !defined\(STROP_(?:OPERATORS_)?COMPILED\)"
-    parts = {}
-    for path in sorted((INCLUDE / "strop").rglob("*.hpp")):
-        tops = re.split(tail, path.read_text())
-        parts[str(path.relative_to(INCLUDE))] = [re.findall(r"(?m)^#include <(strop/\S+\.hpp)>", part) for part in (tops[0], "".join(tops[1:]))]
-
     def fault(first):
         known, open_tops = set(), []
 
@@ -204,7 +203,7 @@ def order_of_includes(report):
             if name in known:
                 return None
             known.add(name)
-            top, end = parts[name]
+            top, end = parts_of(name)
             open_tops.append(name)
             for inner in top:
                 if wrong := read(inner):
@@ -217,7 +216,7 @@ def order_of_includes(report):
 
         return read(first)
 
-    for name in parts:
+    for name in sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "strop").rglob("*.hpp")):
         wrong = fault(name)
         report.failed(f"order of includes from {name}", wrong) if wrong else report.passed(name)
 

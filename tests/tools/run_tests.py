@@ -6,6 +6,7 @@ What is compiled is what the chosen tests need. Every test then runs under `meso
 up. The last line is `N passed, N failed` (and `, N skipped`); the exit status is 1 when anything failed or nothing ran.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -85,14 +86,21 @@ def choose_changed(tests, targets, build, changed):
     files one by one."""
     read = read_by_objects(build)
     changed = {os.path.normpath(ROOT / name) for name in changed}
+
+    @functools.lru_cache(maxsize=None)  # one program is run by several tests
+    def is_touched(files):
+        def ninja(*words):
+            return subprocess.run(["ninja", "-C", str(build), *words, *files], capture_output=True, text=True).stdout
+
+        inputs = ninja("-t", "inputs").splitlines()
+        sources = {os.path.normpath(build / name) for name in inputs}.union(*(read.get(name, ()) for name in inputs))
+        return "no work to do" not in ninja("-n") or bool(sources & changed)
+
     chosen = []
     for test in tests:
-        files = [os.path.relpath(f, build) for d in test["depends"] if d in targets for f in targets[d]["filename"]]
+        files = tuple(os.path.relpath(f, build) for d in test["depends"] if d in targets for f in targets[d]["filename"])
         if any(s.split(":")[-1] == "unit" for s in test["suite"]) or test["name"] == "python":
-            dry = subprocess.run(["ninja", "-C", str(build), "-n", *files], capture_output=True, text=True)
-            inputs = subprocess.run(["ninja", "-C", str(build), "-t", "inputs", *files], capture_output=True, text=True).stdout.splitlines()
-            sources = {os.path.normpath(build / name) for name in inputs}.union(*(read.get(name, ()) for name in inputs))
-            if "no work to do" not in dry.stdout or sources & changed:
+            if is_touched(files):
                 chosen.append(test)
         elif test["name"] in BY_FILE:
             chosen.append(test)

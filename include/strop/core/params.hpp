@@ -15,6 +15,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace strop::inline v0 {
 

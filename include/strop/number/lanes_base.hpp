@@ -109,14 +109,14 @@ struct BaseLanes : EachLane<T> {
   STROP_LANE V sign_of_zero(V x, V y) { return from_bits(bits(x) | (bits(y) & F::sign)); }
   /// The bits moved up or, as unsigned numbers, down.
   STROP_LANE Int up(Int b, int n) { return b << n; }
-  /// Sums and differences modulo 2 to the bits of a lane: of a lane that is NaN they may be any, as it is thrown away.
+  STROP_LANE Int down(Int b, int n) { return pun<Int>(pun<Vec<typename F::Unsigned>>(b) >> n); }
+  /// Sums and differences that wrap: those of a lane that is NaN are thrown away, and may be any.
   STROP_LANE Int plus(Int a, typename F::Int b) {
     return pun<Int>(pun<Vec<typename F::Unsigned>>(a) + static_cast<typename F::Unsigned>(b));
   }
   STROP_LANE Int minus(Int a, Int b) {
     return pun<Int>(pun<Vec<typename F::Unsigned>>(a) - pun<Vec<typename F::Unsigned>>(b));
   }
-  STROP_LANE Int down(Int b, int n) { return pun<Int>(pun<Vec<typename F::Unsigned>>(b) >> n); }
 
   // --- roundings ----------------------------------------------------------------------------------------------------
   /// Halves away from zero.
