@@ -71,7 +71,7 @@ bool takes_long(const Entry& entry, const void* op, detail::Inputs in, detail::S
   if ((!is_long && !busy) || !hears_signals()) return false;
   for (const NDArray* a : in) wait_for(*a);
   for (const NDArray& a : out)
-    if (a) wait_for(a);
+    if (a.defined()) wait_for(a);
   return is_long;
 }
 

@@ -195,7 +195,7 @@ void set_monitor(Executor& run, const nb::object& function, bool inputs) {
 bool takes_long(const Executor& run) {
   double elements = 0;
   for (const auto& one : run.args())
-    if (one.second) elements += static_cast<double>(one.second.size());
+    if (one.second.defined()) elements += static_cast<double>(one.second.size());
   for (const NDArray& a : run.outputs()) elements += static_cast<double>(a.size());
   if (elements < 1 << 18) return false;
   for (const auto& output : run.symbol().get_internals().outputs())

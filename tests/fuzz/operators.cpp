@@ -188,7 +188,7 @@ void call(Choices& choices) {
   const std::size_t head = choices.below(out.size());
   out[head].backward();
   for (const NDArray& a : in)
-    if (NDArray gradient = a.grad()) static_cast<void>(detail::to_text(gradient));
+    if (NDArray gradient = a.grad(); gradient.defined()) static_cast<void>(detail::to_text(gradient));
 }
 
 }  // namespace

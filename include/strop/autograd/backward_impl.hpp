@@ -207,7 +207,7 @@ class BackwardPass {
   void step_operator(TapeNode& node) {
     const Entry& entry = *node.entry->gradient.entry;
     const GradientRoles roles = gradient_roles(node.entry->gradient, node.inputs.size(), node.outputs.size());
-    Held held;
+    GradientInputs held;
     const bool broadcasts = entry.is_map() && node.entry->gradient.in != 0;  // to the shape of the inputs
     for (const GradientArgument& argument : roles.takes) {
       const Index k = argument.at;
@@ -238,7 +238,7 @@ class BackwardPass {
       apart.push_back(!direct.defined());
       requests.push_back(!wants ? Request::null : direct.defined() ? direct_request(input) : Request::write);
       out.push_back(direct.defined() ? direct
-                    : widened        ? Held::wide_shell(input.array, storage)
+                    : widened        ? GradientInputs::wide_shell(input.array, storage)
                                      : shell_of(input.array, storage));
     }
     if (!asked) return;
@@ -264,48 +264,11 @@ class BackwardPass {
     }
   }
 
-  /// What a gradient operator is given.
-  struct Held {
-    List<NDArray, 4> arrays;
-    bool sparse = false, sparse_head = false;
-    int free_head = -1;  // a head gradient that nobody else holds
-    void push(NDArray a) {
-      sparse = sparse || a.storage() != dense;
-      arrays.push_back(std::move(a));
-    }
-    void push_head(NDArray head) {
-      sparse_head = sparse_head || head.storage() != dense;
-      if (head.storage() == dense && is_sole(head)) free_head = static_cast<int>(arrays.size());
-      push(std::move(head));
-    }
-    /// Makes heads dense that came row-sparse for dense outputs; says whether there were any.
-    bool whole_heads(const TapeNode& node, const GradientRoles& roles) {
-      bool any = false;
-      for (Index i = 0; i < arrays.size(); ++i)
-        if (const auto& [role, at] = roles.takes[static_cast<int>(i)];
-            role == Role::head && arrays[i].storage() != dense && node.outputs[at].array.storage() == dense)
-          arrays[i] = dense_form(arrays[i]), any = true, sparse_head = false;
-      return any;
-    }
-    /// Integers as double; an array that is not kept lends its shape alone.
-    void widen() {
-      for (NDArray& a : arrays)
-        if (!is_floating(a.dtype())) a = a.allocated() ? as_type(a, f64) : wide_shell(a, a.storage());
-    }
-    static NDArray wide_shell(const NDArray& a, Storage storage) {
-      return NDArray::fresh_shell(a.shape(), f64, a.device(), storage);
-    }
-  };
-
   /// The head gradient of output k, which the node then holds no longer; zeros where none came.
   NDArray take_head(TapeNode& node, Index k) {
     NDArray head = head_of(node, k);
     node.outputs[k].gradient = NDArray();
     return head;
-  }
-  static bool is_sole(const NDArray& a) {
-    return a.body().owners() == 1 && a.allocated() && a.body().buffer->owners() == 1 && !a.body().lineage &&
-           !a.body().leaf && !a.body().buffer->is_foreign();
   }
   /// Whether the gradient operator may compute result k, as `out` describes it, in the memory of argument i.
   static bool may_take(const Entry& entry, int i, int k, const NDArray& argument, const NDArray& out) {
@@ -331,7 +294,8 @@ class BackwardPass {
   }
 
   /// A leaf whose buffer the gradient operator may write itself.
-  NDArray direct_target(const TapeNode& node, const TapeInput& in, int i, const Held& held, Storage made) const {
+  NDArray direct_target(const TapeNode& node, const TapeInput& in, int i, const GradientInputs& held,
+                        Storage made) const {
     if (collecting_ || create_graph_ || !in.leaf) return {};
     NDArray buffer = static_cast<const Leaf*>(in.source.get())->gradient;
     if (buffer.storage() != made) return {};
@@ -349,7 +313,7 @@ class BackwardPass {
   void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
 
   /// The storages that the gradient operator makes its results in: all dense where it has no form, as the answer says.
-  bool choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
+  bool choose_storages(const TapeNode& node, const GradientRoles& roles, const GradientInputs& held,
                        List<std::optional<Storage>, 4>& storages) const {
     const Entry& entry = *node.entry->gradient.entry;
     bool sparse = false;
@@ -380,7 +344,8 @@ class BackwardPass {
     return !create_graph_ && made_by != nullptr && !made_by->is_map() && made_by->infer_storage != nullptr &&
            node->entry->gradient.compose == nullptr && is_floating(in.array.dtype());
   }
-  std::optional<Storage> storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) const {
+  std::optional<Storage> storage_of_gradient(const TapeNode& node, const TapeInput& in, int i,
+                                             const GradientInputs& held) const {
     const GradientRule& rule = node.entry->gradient;
     if (!has_sparse_buffer(in) && !wants_pattern(in)) return wanted_storage(in);
     if (rule.entry->infer_storage == nullptr) return dense;  // then projected
@@ -434,7 +399,7 @@ class BackwardPass {
   bool takes_sparse_heads(const TapeNode& node) const {
     const GradientRule& rule = node.entry->gradient;
     if (rule.entry == nullptr || rule.entry->is_map()) return rule.entry != nullptr || rule.compose != nullptr;
-    Held held;
+    GradientInputs held;
     const GradientRoles roles = gradient_roles(rule, node.inputs.size(), node.outputs.size());
     for (const auto& [role, at] : roles.takes)
       role == Role::head ? held.push_head(shell_of(node.outputs[at].array))

@@ -2,10 +2,13 @@
 /// \file
 /// What the walk over the tape makes of gradients as arrays: sums, and those that are not computed by an operator.
 #pragma once
+#include <strop/autograd/tape.hpp>
 #include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/map_sparse.hpp>
+#include <strop/op/widened.hpp>
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/sparse.hpp>
 
@@ -61,5 +64,44 @@ STROP_IMPL NDArray constant_like(const NDArray& a, double value) {
   for (std::int64_t& extent : shape) extent = 1;
   return full(shape, value, a.dtype(), a.device());
 }
+
+/// Whether nobody else holds the array or its memory.
+inline bool is_sole(const NDArray& a) {
+  return a.body().owners() == 1 && a.allocated() && a.body().buffer->owners() == 1 && !a.body().lineage &&
+         !a.body().leaf && !a.body().buffer->is_foreign();
+}
+
+/// What a gradient operator is given.
+struct GradientInputs {
+  List<NDArray, 4> arrays;
+  bool sparse = false, sparse_head = false;
+  int free_head = -1;  // a head gradient that nobody else holds
+  void push(NDArray a) {
+    sparse = sparse || a.storage() != dense;
+    arrays.push_back(std::move(a));
+  }
+  void push_head(NDArray head) {
+    sparse_head = sparse_head || head.storage() != dense;
+    if (head.storage() == dense && is_sole(head)) free_head = static_cast<int>(arrays.size());
+    push(std::move(head));
+  }
+  /// Makes heads dense that came row-sparse for dense outputs; says whether there were any.
+  bool whole_heads(const TapeNode& node, const GradientRoles& roles) {
+    bool any = false;
+    for (Index i = 0; i < arrays.size(); ++i)
+      if (const auto& [role, at] = roles.takes[static_cast<int>(i)];
+          role == Role::head && arrays[i].storage() != dense && node.outputs[at].array.storage() == dense)
+        arrays[i] = dense_form(arrays[i]), any = true, sparse_head = false;
+    return any;
+  }
+  /// Integers as double; an array that is not kept lends its shape alone.
+  void widen() {
+    for (NDArray& a : arrays)
+      if (!is_floating(a.dtype())) a = a.allocated() ? as_type(a, f64) : wide_shell(a, a.storage());
+  }
+  static NDArray wide_shell(const NDArray& a, Storage storage) {
+    return NDArray::fresh_shell(a.shape(), f64, a.device(), storage);
+  }
+};
 
 }  // namespace strop::inline v0::detail

@@ -162,9 +162,12 @@ const Entry& entry_in_use() {
     LibraryEnroller<T>::run();
   const Entry* entry = slot<T>.entry.load(std::memory_order_acquire);
   if (entry == nullptr) [[unlikely]] {
-    if constexpr (Linked) refuse_unlinked(operator_name<T>());
-    if constexpr (!Library) check_seen(slot<T>);
-    return runnable(entry_for<T, Library>());
+    if constexpr (Linked) {  // nothing of the entry is instantiated
+      refuse_unlinked(operator_name<T>());
+    } else {
+      if constexpr (!Library) check_seen(slot<T>);
+      return runnable(entry_for<T, Library>());
+    }
   }
   return *entry;
 }

@@ -16,7 +16,7 @@
 #include <vector>
 
 using namespace strop;
-using random::Range;
+using Part = strop::random::Range;  // strop::Range is that of parameters
 using random::Stream;
 
 // Element i is word i % 4 of block i / 4: the first are the published vector of counter 0 and key 0.
@@ -94,8 +94,8 @@ constexpr double unlikely = 1.95;
 TEST_CASE("stream: bulk is element by element, for any part of any stream") {
   for (const Stream stream : {Stream{0, 0}, Stream{42, 4}, Stream{~std::uint64_t{0}, 60}, Stream{9, 0x3FFFFFFE4},
                               Stream{1, ~std::uint64_t{0} - 4095}, Stream{3, 8, 0x123456789ABCD}}) {
-    for (const Range range : {Range{0, 0}, Range{0, 1}, Range{0, 64}, Range{3, 4}, Range{1, 63}, Range{5, 300},
-                              Range{63, 129}, Range{190, 320}, Range{10, 5}}) {
+    for (const Part range : {Part{0, 0}, Part{0, 1}, Part{0, 64}, Part{3, 4}, Part{1, 63}, Part{5, 300}, Part{63, 129},
+                             Part{190, 320}, Part{10, 5}}) {
       constexpr std::size_t size = 400;
       std::vector<std::uint32_t> bits(size, 77);
       std::vector<float> uniform(size, 77), normal(size, 77);
