@@ -112,12 +112,12 @@ bool store_value(PyObject* from, Required<V>& to) {
 using Store = bool (*)(PyObject*, void*);
 
 /// Whether that is the type V. Operators that are built for several instruction sets have a copy of what is known of a
-/// type for each set; other libraries' types may be called the same.
+/// type for each set, and a double is called as a Scalar is; other libraries' types may be called the same.
 template <class V>
 bool is_of(const detail::ValueType* type, bool own) {
   const detail::ValueType& known = detail::value_type<V>;
   return type == &known || (own && type->kind == known.kind && type->optional == known.optional &&
-                            type->required == known.required && type->name == known.name);
+                            type->required == known.required && type->name == known.name && type->size == known.size);
 }
 template <class V>
 bool takes(const detail::ValueType* type, bool own, Store& store) {

@@ -198,7 +198,8 @@ bool takes_long(const Executor& run) {
     if (one.second.defined()) elements += static_cast<double>(one.second.size());
   for (const NDArray& a : run.outputs()) elements += static_cast<double>(a.size());
   if (elements < 1 << 18) return false;
-  for (const auto& output : run.symbol().get_internals().outputs())
+  const Symbol all = run.symbol().get_internals();
+  for (const auto& output : all.outputs())
     if (output.node->entry != nullptr && output.node->entry->name == "Custom") return false;
   return true;
 }

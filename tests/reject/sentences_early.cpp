@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compilers write before a sentence, where a program includes all and calls the operator, is no more than a
-// screen. lines: 20 reject-first MAX: strop: in forward() write max(x, y), not std::max(x, y) reject-first EXP: strop:
-// in forward() write exp(x), not std::exp(x) reject-first IF WHILE TERNARY: strop: in forward() a comparison has one
-// answer per lane reject-first IF_NUMBER WHILE_NUMBER: strop: in forward() a number may be many at once: keep it auto
+// What compilers write before a sentence, in a program that calls the operator, is no more than a screen.
+//
+// lines: 20
+// reject-first MAX: strop: in forward() write max(x, y), not std::max(x, y)
+// reject-first EXP: strop: in forward() write exp(x), not std::exp(x)
+// reject-first IF WHILE TERNARY: strop: in forward() a comparison has one answer per lane
+// reject-first IF_NUMBER WHILE_NUMBER: strop: in forward() a number may be many at once: keep it auto
 // reject-first FUNCTION STD_ARRAY ARRAY_OF_OURS: strop: a parameter is a bool, a number, a string
 // reject-first ARRAY: strop: a parameter is no array; a list of integers is a strop::Shape
 #include <strop/strop.hpp>

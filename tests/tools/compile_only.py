@@ -57,15 +57,25 @@ def contract(compiler):
 REJECT = re.compile(r"(?m)^\s*// reject(-first)?((?: \w+)*)(?:\(([^)]*)\))?:(.*)$")  # first, cases, compiler, text
 
 
+DIRECTIVE = re.compile(r"(?m)^\s*// \S.*?\b(?:reject(?:-first)?(?: [A-Z_]+)*: |lines: \d|flags: )")  # behind other words
+
+
 def reject(report, compiler, path):
     cases = {}
-    for first, named, only, text in REJECT.findall(path.read_text()):
-        for case in named.split() or [""]:
+    for first, names, only, text in REJECT.findall(path.read_text()):
+        for case in names.split() or [""]:
             if only in ("", compiler.name):
                 cases.setdefault(case, []).append((first, text.strip()))
     if not cases:
         if not REJECT.search(path.read_text()):
             report.failed(path.name, "the file has no `// reject: text` line")
+        return
+    if inside := DIRECTIVE.search(path.read_text()):
+        report.failed(path.name, f"a line `// reject…`, `// lines:` or `// flags:` stands inside another comment: {inside[0].strip()}")
+        return
+    named = {case for _, cases_of_line, *_ in REJECT.findall(path.read_text()) for case in cases_of_line.split()}
+    if unnamed := set(re.findall(r"(?m)^#(?:el)?if defined\((\w+)\)", path.read_text())) - named - {"CONTROL"}:
+        report.failed(path.name, f"no `// reject` line says what {', '.join(sorted(unnamed))} is refused with")
         return
     flags = flags_of(path)
     most = re.search(r"(?m)^// lines: (\d+)$", path.read_text())

@@ -160,6 +160,7 @@ struct ValueType {
   std::optional<double> (*number)(const ValueType& self, const void* value);
   bool (*missing)(const ValueType& self, const void* value);  // a required one without a value; null elsewhere
   bool (*equal)(const void* a, const void* b) = nullptr;      // null: nobody can tell
+  std::size_t size = 0;                                       // of a value in bytes; 0: not of a type that is known
 };
 
 template <class V>
@@ -199,30 +200,43 @@ std::optional<double> number_in(const V& value) {
 }
 
 template <class V>
-inline constexpr ValueType value_type{Text<V>::name, Text<V>::kind, requires {requires Text<V>::optional;
-}  // namespace detail
-, is_required<V>, words_of<V>(), has_order<V>,
-    [](const ValueType&, void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
-    [](const ValueType&, const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
-    [] {
-      std::optional<double> (*number)(const ValueType&, const void*) = nullptr;
-      if constexpr (has_order<V>)
-        number = [](const ValueType&, const void* value) { return number_in(*static_cast<const V*>(value)); };
-      return number;
-    }(),
-    [] {
-      bool (*missing)(const ValueType&, const void*) = nullptr;
-      if constexpr (is_required<V>)
-        missing = [](const ValueType&, const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
-      return missing;
-    }(),
-    [] {
-      bool (*equal)(const void*, const void*) = nullptr;
-      if constexpr (std::equality_comparable<V>)
-        equal = [](const void* a, const void* b) { return *static_cast<const V*>(a) == *static_cast<const V*>(b); };
-      return equal;
-    }()
-};  // namespace strop::inline v0
+inline constexpr bool is_optional = requires { requires Text<V>::optional; };
+
+template <class V>
+inline constexpr ValueType value_type{
+    .name = Text<V>::name,
+    .kind = Text<V>::kind,
+    .optional = is_optional<V>,
+    .required = is_required<V>,
+    .words = words_of<V>(),
+    .has_order = has_order<V>,
+    .parse = [](const ValueType&, void* value,
+                std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
+    .print = [](const ValueType&, const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
+    .number =
+        [] {
+          std::optional<double> (*number)(const ValueType&, const void*) = nullptr;
+          if constexpr (has_order<V>)
+            number = [](const ValueType&, const void* value) { return number_in(*static_cast<const V*>(value)); };
+          return number;
+        }(),
+    .missing =
+        [] {
+          bool (*missing)(const ValueType&, const void*) = nullptr;
+          if constexpr (is_required<V>)
+            missing = [](const ValueType&, const void* value) {
+              return !static_cast<const V*>(value)->value.has_value();
+            };
+          return missing;
+        }(),
+    .equal =
+        [] {
+          bool (*equal)(const void*, const void*) = nullptr;
+          if constexpr (std::equality_comparable<V>)
+            equal = [](const void* a, const void* b) { return *static_cast<const V*>(a) == *static_cast<const V*>(b); };
+          return equal;
+        }(),
+    .size = sizeof(V)};
 
 template <>
 struct Text<bool> {
@@ -376,7 +390,7 @@ struct Text<Required<V>> {
   static constexpr std::string_view name = Text<V>::name;
   static constexpr ParamKind kind = Text<V>::kind;
   static constexpr std::span<const std::string_view> words = words_of<V>();
-  static constexpr bool optional = requires { requires Text<V>::optional; };
+  static constexpr bool optional = is_optional<V>;
   static bool parse(Required<V>& value, std::string_view text) { return Text<V>::parse(value.value.emplace(), text); }
   static std::string print(const Required<V>& value) { return value.value ? Text<V>::print(*value.value) : ""; }
 };

@@ -103,6 +103,7 @@ STROP_IMPL void allocate_stored_as(const NDArray& a, std::int64_t count, Dtype i
 
 STROP_IMPL void write_indices(const NDArray& to, const std::int64_t* from, std::int64_t count, std::int64_t at) {
   convert_elements(i64, from, to.dtype(), to.bytes() + at * size_of(to.dtype()), count);
+  if (to.allocated()) to.body().buffer->written();  // what was found of the list before is of other numbers
 }
 
 STROP_IMPL NDArray copied_by_all(const NDArray& list) {

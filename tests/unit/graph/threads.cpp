@@ -165,7 +165,7 @@ TEST_CASE("threads differentiate one retained history, and orders of histories t
 }
 
 TEST_CASE("threads call const members of one symbol, and bind it") {
-  const Symbol net = sum(plus(quadratic(var("x"), {.a = 1}), var("y")));
+  const Symbol net = mean(plus(quadratic(var("x"), {.a = 1}), var("y")));
   std::atomic<std::size_t> sink = 0;
   meet({[&] { sink = net.name().size() + static_cast<std::size_t>(net.size()); },
         [&] { sink = net[0].list_outputs().size(); },
