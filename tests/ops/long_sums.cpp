@@ -364,6 +364,29 @@ TEST_CASE("gradients that add up rows hold their digits") {
             tenth * static_cast<double>(extent / 4)) <= most);
 }
 
+TEST_CASE("gradients of images that are enlarged hold their digits") {
+  constexpr int large = 2048;
+  const double wanted = tenth * large * large;
+  const auto of = [](auto f) {
+    const NDArray x = zeros({1, 1, 1, 1});
+    return gradients({x}, [&] { return f(x); })[0];
+  };
+  CHECK(off(of([](const NDArray& x) { return upsampling(x, {.scale = large, .sample_type = UpSampling::nearest}); }),
+            wanted) <= most);
+  CHECK(off(of([](const NDArray& x) { return adaptive_avg_pooling2d(x, {.output_size = {large, large}}); }), wanted) <=
+        most);
+  CHECK(off(of([](const NDArray& x) { return bilinear_resize2d(x, zeros({0}), {.height = large, .width = large}); }),
+            wanted) <= most);
+  const NDArray middle = zeros({1, 2, large, large});
+  CHECK(off(of([&](const NDArray& x) { return bilinear_sampler(x, middle); }), wanted) <= most);
+  const NDArray regions = zeros({1 << 18, 5});
+  CHECK(
+      off(of([&](const NDArray& x) { return roi_pooling(x, regions, {.pooled_size = {1, 1}, .spatial_scale = 1.0f}); }),
+          tenth * (1 << 18)) <= most);
+  CHECK(off(of([&](const NDArray& x) { return roi_align(x, regions, {.pooled_size = {1, 1}, .spatial_scale = 1.0f}); }),
+            tenth * (1 << 18)) <= most);
+}
+
 TEST_CASE("long sums are the same for any number of threads") {
   const NDArray x = any_numbers({extent}), w = any_numbers({1 << 17, 24});
   std::vector<std::int64_t> list(1 << 17);

@@ -203,8 +203,46 @@ struct ShortName {
   }
 };
 
+/// The words of an integer type in an order of our own: compilers write "long unsigned int" or "unsigned long".
+struct IntegerWords {
+  int longs = 0;
+  bool is_unsigned = false, is_short = false, is_char = false, any = false;
+
+  constexpr bool take(std::string_view word) {
+    if (word == "long")
+      ++longs;
+    else if (word == "unsigned")
+      is_unsigned = true;
+    else if (word == "short")
+      is_short = true;
+    else if (word != "int")
+      return false;
+    return any = true;
+  }
+  constexpr void print(ShortName& out) const {
+    const auto add = [&, apart = false](std::string_view word) mutable {
+      if (apart) out.add('_');
+      for (char c : word) out.add(c);
+      apart = true;
+    };
+    if (is_unsigned) add("unsigned");
+    if (is_short) add("short");
+    for (int i = 0; i < longs; ++i) add("long");
+    if (!is_short && longs == 0) add("int");
+  }
+};
+
+/// Whether a template argument is a floating number, which compilers write in different ways: 1.5 or 1.5e+0.
+constexpr bool has_real_argument(std::string_view type) {
+  for (std::size_t i = arguments_at(type) + 1; i < type.size(); ++i)
+    if (type[i - 1] >= '0' && type[i - 1] <= '9' &&
+        (type[i] == '.' || type.substr(i).starts_with("e+") || type.substr(i).starts_with("e-")))
+      return true;
+  return false;
+}
+
 /// The name of a type of a template, with its arguments: ns::Window<4> → Window_4, Pair<float, ns::Kind::near> →
-/// Pair_float_near, Shift<-1> → Shift_minus_1.
+/// Pair_float_near, Shift<-1> → Shift_minus_1, Of<long int> → Of_long.
 constexpr ShortName name_with_arguments(std::string_view type) {
   const std::size_t at = arguments_at(type);
   ShortName out;
@@ -220,6 +258,27 @@ constexpr ShortName name_with_arguments(std::string_view type) {
       const std::size_t first = i;
       while (i + 1 < type.size() && is_word(type[i + 1])) ++i;
       std::string_view word = type.substr(first, i + 1 - first);
+      if (IntegerWords integer; integer.take(word)) {
+        for (std::size_t next = i + 1; next < type.size() && type[next] == ' '; next = i + 1) {
+          std::size_t end = next + 1;
+          while (end < type.size() && is_word(type[end])) ++end;
+          const std::string_view following = type.substr(next + 1, end - next - 1);
+          if (following == "char") {  // "unsigned char" is written so by all
+            for (char c : std::string_view("_unsigned_char")) out.add(c);
+            integer.any = false;
+            i = end - 1;
+            break;
+          }
+          if (!integer.take(following)) break;
+          i = end - 1;
+        }
+        if (integer.any) {
+          if (apart) out.add('_');
+          integer.print(out);
+        }
+        apart = false;
+        continue;
+      }
       while (word.size() > 1 && word[0] >= '0' && word[0] <= '9' && (word.back() == 'U' || word.back() == 'L'))
         word.remove_suffix(1);  // compilers write 4 or 4UL
       if (apart) out.add('_');

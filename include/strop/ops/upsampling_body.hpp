@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/ops/deconvolution_body.hpp>
 #include <strop/ops/upsampling.hpp>
+#include <strop/ops/vision/planes.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -32,11 +33,14 @@ template <Real E>
 inline void UpSampling::grad_use_in(Cpu& ctx, View<const E> dy, std::span<const View<const E>> x,
                                     std::span<const View<E>> dx) const {
   if (*sample_type == bilinear) return enlarging().grad<E>(ctx, {dy}, {x[0]}, {x[1]}, {dx[0]}, {dx[1]}, {});
-  for (const View<E>& part : dx) std::fill(part.begin(), part.end(), E(0));
+  std::vector<detail::GradientSums<E>> sums;
+  for (const View<E>& part : dx) sums.emplace_back(part.data(), part.size());
   each_row(dx, dy, [&](std::size_t k, std::int64_t to, std::int64_t from, std::int64_t n, std::int64_t times) {
+    double* const sum = sums[k].data() + to;
     for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j < times; ++j, ++from) dx[k][to + i] += dy[from];
+      for (std::int64_t j = 0; j < times; ++j, ++from) sum[i] += static_cast<double>(dy[from]);
   });
+  for (detail::GradientSums<E>& part : sums) part.store();
 }
 
 inline Deconvolution UpSampling::enlarging() const {

@@ -53,6 +53,16 @@ static_assert(name_with_arguments("ns::Window<4>") == std::string_view("Window_4
 static_assert(name_with_arguments("Window<4UL>") == std::string_view("Window_4"));
 static_assert(name_with_arguments("a::Pair<float, b::Kind::near>") == std::string_view("Pair_float_near"));
 static_assert(name_with_arguments("Shift<-1>") == std::string_view("Shift_minus_1"));
+static_assert(name_with_arguments("Of<long int>") == std::string_view("Of_long"));
+static_assert(name_with_arguments("Of<long>") == std::string_view("Of_long"));
+static_assert(name_with_arguments("Of<long long unsigned int, 3>") == std::string_view("Of_unsigned_long_long_3"));
+static_assert(name_with_arguments("Of<unsigned long long, 3>") == std::string_view("Of_unsigned_long_long_3"));
+static_assert(name_with_arguments("Of<short unsigned int>") == std::string_view("Of_unsigned_short"));
+static_assert(name_with_arguments("Of<unsigned int, unsigned char>") ==
+              std::string_view("Of_unsigned_int_unsigned_char"));
+static_assert(name_with_arguments("Of<a::B<long int>, int>") == std::string_view("Of_B_long_int"));
+static_assert(has_real_argument("Of<1.5e+0>") && has_real_argument("Of<2.>") && has_real_argument("Of<2e+10>"));
+static_assert(!has_real_argument("Of<ns::X2e, 4>") && !has_real_argument("Of<a2<-1>, -3>"));
 static_assert(name_with_arguments("Deep<std::pair<a::X, b::Y<2> > >") == std::string_view("Deep_pair_X_Y_2"));
 static_assert(name_with_arguments("{anonymous}::Of<{anonymous}::Side>") == std::string_view("Of_Side"));
 static_assert(name_with_arguments("(anonymous namespace)::Of<(anonymous namespace)::Side>") ==

@@ -69,11 +69,12 @@ template <class E>
   return total;
 }
 
-/// Adds to the gradients of the four elements what is theirs of the gradient of what lies between them.
+/// Adds to the sums of the four elements' gradients what is theirs of the gradient of what lies between them.
 template <class E>
-[[gnu::always_inline]] inline void spread(E head, E* plane, const Beside<E>& y, const Beside<E>& x,
+[[gnu::always_inline]] inline void spread(E head, double* plane, const Beside<E>& y, const Beside<E>& x,
                                           std::int64_t width) {
-  each_corner(y, x, width, [&](std::int64_t at, const Corner<E>& c) { plane[at] += head * c.down * c.along; });
+  each_corner(y, x, width,
+              [&](std::int64_t at, const Corner<E>& c) { plane[at] += static_cast<double>(head * c.down * c.along); });
 }
 
 /// The same between rows of a plane and elements of them that are all there.
@@ -87,14 +88,14 @@ template <class E>
 }
 
 template <class E>
-[[gnu::always_inline]] inline void spread(E head, E* plane, const LinearWeights<E>& y, const LinearWeights<E>& x,
+[[gnu::always_inline]] inline void spread(E head, double* plane, const LinearWeights<E>& y, const LinearWeights<E>& x,
                                           std::int64_t width) {
-  E *const above = plane + y.low * width, *const below = plane + y.high * width;
+  double *const above = plane + y.low * width, *const below = plane + y.high * width;
   const E top = head * (1 - y.share), bottom = head * y.share;
-  above[x.low] += top * (1 - x.share);
-  above[x.high] += top * x.share;
-  below[x.low] += bottom * (1 - x.share);
-  below[x.high] += bottom * x.share;
+  above[x.low] += static_cast<double>(top * (1 - x.share));
+  above[x.high] += static_cast<double>(top * x.share);
+  below[x.low] += static_cast<double>(bottom * (1 - x.share));
+  below[x.high] += static_cast<double>(bottom * x.share);
 }
 
 }  // namespace STROP_ISA

@@ -6,6 +6,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/ops/pairwise.hpp>
 #include <strop/ops/vision/correlation.hpp>
+#include <strop/ops/vision/planes.hpp>
 
 #include <algorithm>
 #include <array>
@@ -110,13 +111,13 @@ void correlate(const CorrelationPlan& p, bool multiply, const E* a, const E* b, 
 /// Adds the gradients of a and b in add_likeness, for the head gradient times `share`.
 template <class E>
 void add_slopes(const E* a, const E* b, const E* head, E share, std::int64_t step, bool multiply, std::int64_t count,
-                E* da, E* db) {
+                double* da, double* db) {
   const auto add = [&](auto stride, auto slopes) {
     for (std::int64_t j = 0; j < count; ++j) {
       const std::int64_t at = j * stride;
       const auto [of_a, of_b] = slopes(a[at], b[at]);
-      da[at] += head[j] * share * of_a;
-      db[at] += head[j] * share * of_b;
+      da[at] += static_cast<double>(head[j] * share * of_a);
+      db[at] += static_cast<double>(head[j] * share * of_b);
     }
   };
   const auto product = [](E l, E r) { return std::pair(r, l); };
@@ -127,7 +128,7 @@ void add_slopes(const E* a, const E* b, const E* head, E share, std::int64_t ste
   with_step(step, multiply, add, product, difference);
 }
 
-/// Adds to the gradients of the padded images.
+/// The gradients of the padded images.
 template <class E>
 void correlate_gradient(const CorrelationPlan& p, bool multiply, const E* dy, const E* a, const E* b, E* da, E* db) {
   const std::int64_t grids = p.grid * p.grid, size = p.padded_size();
@@ -135,14 +136,19 @@ void correlate_gradient(const CorrelationPlan& p, bool multiply, const E* dy, co
   const E share = static_cast<E>(p.share());
   parallel_for(p.images * p.channels, std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, work)),
                [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t plane = begin; plane < end; ++plane)
+                 for (std::int64_t plane = begin; plane < end; ++plane) {
+                   const std::int64_t first = plane * size;
+                   GradientSums<E> of_a(da + first, size), of_b(db + first, size);
                    for (std::int64_t row = 0; row < grids * p.out_rows; ++row) {
                      const E* const head = dy + (plane / p.channels * grids * p.out_rows + row) * p.out_cols;
                      p.each_place(row / p.out_rows, row % p.out_rows, [&](std::int64_t at, std::int64_t other) {
-                       at += plane * size, other += plane * size;
-                       add_slopes(a + at, b + other, head, share, p.step, multiply, p.out_cols, da + at, db + other);
+                       add_slopes(a + first + at, b + first + other, head, share, p.step, multiply, p.out_cols,
+                                  of_a.data() + at, of_b.data() + other);
                      });
                    }
+                   of_a.store();
+                   of_b.store();
+                 }
                });
 }
 
@@ -164,8 +170,6 @@ inline void Correlation::grad_use_in(Cpu& ctx, View<const E, 4> dy, View<const E
   const detail::CorrelationPlan p = plan(a.shape(), dy.shape());
   const auto [first, second] = padded(ctx, p, a, b);
   const View<E, 1> dfirst = ctx.temp<E>(first.size()), dsecond = ctx.temp<E>(first.size());
-  std::fill(dfirst.begin(), dfirst.end(), E(0));
-  std::fill(dsecond.begin(), dsecond.end(), E(0));
   detail::correlate_gradient<E>(p, is_multiply, dy.data(), first.data(), second.data(), dfirst.data(), dsecond.data());
   p.copy_inner(dfirst.data(), da.data());
   p.copy_inner(dsecond.data(), db.data());

@@ -5,6 +5,7 @@
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/ops/vision/bilinear_body.hpp>
+#include <strop/ops/vision/planes.hpp>
 #include <strop/ops/vision/regions.hpp>
 
 #include <algorithm>
@@ -146,10 +147,11 @@ template <Real E>
 inline void ROIPooling::grad(Cpu&, Head<"output", View<const E, 4>> dy, In<"data", View<const E, 4>> x,
                              In<"rois", View<const E, 2>> rois, Grad<"data", View<E, 4>> dx) const {
   if (!dx) return;
-  std::fill(dx.begin(), dx.end(), E(0));
+  detail::GradientSums<E> sums(dx.data(), dx.size());
   each_part(x, rois, [&](std::int64_t from, const E* plane, detail::Largest<E> most) {
-    if (most.at >= 0) dx[plane - x.data() + most.at] += dy[from];
+    if (most.at >= 0) sums.data()[plane - x.data() + most.at] += static_cast<double>(dy[from]);
   });
+  sums.store();
 }
 
 template <class E, class F>
@@ -198,12 +200,13 @@ template <Real E>
 inline void ROIAlign::grad(Cpu&, Head<"output", View<const E, 4>> dy, In<"rois", View<const E, 2>> rois,
                            Grad<"data", View<E, 4>> dx) const {
   if (!dx) return;
-  std::fill(dx.begin(), dx.end(), E(0));
+  detail::GradientSums<E> sums(dx.data(), dx.size());
   each_part(dx.shape(), rois, [&](std::int64_t from, std::int64_t plane, auto rows, auto cols, E share) {
     for (const detail::LinearWeights<E>& down : rows)
       for (const detail::LinearWeights<E>& along : cols)
-        detail::spread(dy[from] * share, dx.data() + plane, down, along, dx.shape()[3]);
+        detail::spread(dy[from] * share, sums.data() + plane, down, along, dx.shape()[3]);
   });
+  sums.store();
 }
 
 template <class E, class F>

@@ -48,12 +48,14 @@ inline void AdaptiveAvgPooling2D::forward(Cpu&, View<const E, 4> x, View<E, 4> y
 
 template <Real E>
 inline void AdaptiveAvgPooling2D::grad_use_none(Cpu&, View<const E, 4> dy, View<E, 4> dx) const {
-  std::fill(dx.begin(), dx.end(), E(0));
+  detail::GradientSums<E> sums(dx.data(), dx.size());
+  double* const sum = sums.data();
   each_part(dx.shape(), dy.shape(), [&](std::int64_t from, std::int64_t plane, const Part& rows, const Part& cols) {
-    const E share = dy[from] / static_cast<E>(rows.size() * cols.size());
+    const double share = static_cast<double>(dy[from] / static_cast<E>(rows.size() * cols.size()));
     for (std::int64_t i = rows.low; i < rows.high; ++i)
-      for (std::int64_t j = cols.low; j < cols.high; ++j) dx[plane + i * dx.shape()[3] + j] += share;
+      for (std::int64_t j = cols.low; j < cols.high; ++j) sum[plane + i * dx.shape()[3] + j] += share;
   });
+  sums.store();
 }
 
 inline std::int64_t AdaptiveAvgPooling2D::Part::size() const { return high - low; }
@@ -80,11 +82,12 @@ inline void BilinearResize2D::forward(Cpu&, View<const E, 4> x, View<const E, 4>
 template <Real E>
 inline void BilinearResize2D::grad(Cpu&, Head<"output", View<const E, 4>> dy, Grad<"data", View<E, 4>> dx) const {
   if (!dx) return;
-  std::fill(dx.begin(), dx.end(), E(0));
+  detail::GradientSums<E> sums(dx.data(), dx.size());
   each_element<E>(dx.shape(), dy.shape(),
                   [&](std::int64_t from, std::int64_t plane, const auto& down, const auto& along) {
-                    detail::spread(dy[from], dx.data() + plane, down, along, dx.shape()[3]);
+                    detail::spread(dy[from], sums.data() + plane, down, along, dx.shape()[3]);
                   });
+  sums.store();
 }
 
 template <class E, class F>

@@ -5,6 +5,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/ops/gemm.hpp>
 #include <strop/ops/vision/bilinear_body.hpp>
+#include <strop/ops/vision/planes.hpp>
 #include <strop/ops/vision/sampling.hpp>
 
 #include <algorithm>
@@ -64,14 +65,15 @@ struct Sampling {
   void gradient_of_images(const E* dy, E* dx) const {
     const std::int64_t size = rows * cols, grain = (1 << 14) / std::max<std::int64_t>(1, places);
     parallel_for(images * channels, std::max<std::int64_t>(1, grain), [&](std::int64_t begin, std::int64_t end) {
-      std::fill(dx + begin * size, dx + end * size, E(0));
+      GradientSums<E> sums(dx + begin * size, (end - begin) * size);
       for (std::int64_t image = begin / channels; image * channels < end; ++image)
         for (std::int64_t first = 0; first < places; first += Block::most) {
           const Block block(*this, image, first);
           for (std::int64_t c = std::max(begin, image * channels); c < std::min(end, (image + 1) * channels); ++c)
             for (std::int64_t i = 0; i < block.count; ++i)
-              spread(dy[c * places + first + i], dx + c * size, block.down[i], block.along[i], cols);
+              spread(dy[c * places + first + i], sums.data() + (c - begin) * size, block.down[i], block.along[i], cols);
         }
+      sums.store();
     });
   }
   void gradient_of_grid(const E* dy, const E* x, E* dgrid) const {
