@@ -371,7 +371,7 @@ TEST_CASE("gradients of images that are enlarged hold their digits") {
     const NDArray x = zeros({1, 1, 1, 1});
     return gradients({x}, [&] { return f(x); })[0];
   };
-  CHECK(off(of([](const NDArray& x) { return upsampling(x, {.scale = large, .sample_type = UpSampling::nearest}); }),
+  CHECK(off(of([](const NDArray& x) { return up_sampling({x}, {.scale = large, .sample_type = UpSampling::nearest}); }),
             wanted) <= most);
   CHECK(off(of([](const NDArray& x) { return adaptive_avg_pooling2d(x, {.output_size = {large, large}}); }), wanted) <=
         most);

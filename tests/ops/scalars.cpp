@@ -80,6 +80,18 @@ TEST_CASE("the same by name, and in a graph that is written and read") {
   CHECK(of(constant.forward()[0]) == Whole{1, 0, -1});
 }
 
+TEST_CASE("whole zero as text is whole, so that a range of whole numbers keeps its digits") {
+  const NDArray y = strop::invoke(
+      "_arange", {}, {{"start", "0"}, {"stop", "27021597764222979"}, {"step", "9007199254740993"}, {"dtype", "int64"}});
+  CHECK(of(y) == Whole{0, big, 2 * big});
+}
+
+TEST_CASE("powers of integers become the nearest integer, the square as any other") {
+  const NDArray x = whole({4000000000, -4000000000, 3});
+  CHECK(of(strop::power(x, 2)) == Whole{most, most, 9});
+  CHECK(of(strop::power(x, 3)) == Whole{most, least, 27});
+}
+
 TEST_CASE("numbers outside a type: the nearest of the type where one is chosen") {
   const NDArray small = whole({1, 200}, strop::u8), i8s = whole({-100, 100}, strop::i8),
                 ints = whole({-5, 5}, strop::i32);

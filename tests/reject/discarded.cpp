@@ -5,7 +5,7 @@
 // reject-first OPERATOR OPERATOR_SYMBOL OPERATOR_LIST SUM MAP FUNCTION: discard
 // reject-first COMPARE(g++): discard
 // reject-first COMPARE(clang++): equality comparison result unused
-// reject-first ALLCLOSE: discard
+// reject-first ALLCLOSE INVOKE CONVERT COPY RESHAPE DETACH GRADIENTS CHECK_GRADIENT: discard
 #include <strop/strop.hpp>
 
 struct Twice {
@@ -50,5 +50,19 @@ void use(const strop::NDArray& x, const strop::Symbol& s) {
   strop::maximum(x, 1);
 #elif defined(ALLCLOSE)
   strop::allclose(x, x);
+#elif defined(INVOKE)
+  strop::invoke("exp", {x});
+#elif defined(CONVERT)
+  x.to(strop::f16);
+#elif defined(COPY)
+  x.copy();
+#elif defined(RESHAPE)
+  x.reshape({-1});
+#elif defined(DETACH)
+  x.detach();
+#elif defined(GRADIENTS)
+  strop::grad(x, {x});
+#elif defined(CHECK_GRADIENT)
+  strop::check_gradient(twice, {x});
 #endif
 }

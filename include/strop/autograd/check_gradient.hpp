@@ -11,7 +11,7 @@
 namespace strop::inline v0 {
 
 /// What check_gradient found. `if (result)` is true when all gradients agree; printed, it says where they differ most.
-struct GradientCheck {
+struct [[nodiscard]] GradientCheck {
   bool passed = true;
   double worst = 0;  // |backward − difference| / (atol + rtol·|difference|)
   std::string text;

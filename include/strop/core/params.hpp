@@ -282,7 +282,7 @@ struct Text<Scalar> {
   static constexpr ParamKind kind = ParamKind::real;
   static bool parse(Scalar& value, std::string_view text) {
     std::int64_t whole = 0;
-    if (parse_integer(text, whole) && whole != 0) return value = whole, true;  // "-0" is a real number
+    if (parse_integer(text, whole) && (whole != 0 || text[0] != '-')) return value = whole, true;  // "-0" is real
     double real = 0;
     if (!parse_real(text, real)) return false;
     value = real;

@@ -220,7 +220,7 @@ struct IntegerWords {
     return any = true;
   }
   constexpr void print(ShortName& out) const {
-    const auto add = [&, apart = false](std::string_view word) mutable {
+    auto add = [&, apart = false](std::string_view word) mutable {
       if (apart) out.add('_');
       for (char c : word) out.add(c);
       apart = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// How numbers that a program writes become elements, and how many make a range.
+/// How numbers that a program writes become elements.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/scalar.hpp>
@@ -11,12 +11,15 @@ namespace strop::inline v0 {
 
 STROP_IMPL void Scalar::store(Dtype dtype, void* to) const {
   visit(dtype, [&]<class E>() {
-    E element = is_whole ? convert<E>(whole) : convert<E>(real);
-    if constexpr (std::integral<E>) element = static_cast<E>(detail::nearest_integer(dtype, whole));
-    if constexpr (std::same_as<E, bool>) element = real != 0;
+    E element;
+    if constexpr (std::same_as<E, bool>)
+      element = real != 0;
+    else if constexpr (std::integral<E>)
+      element = static_cast<E>(detail::nearest_integer(dtype, whole));
+    else
+      element = is_whole ? convert<E>(whole) : convert<E>(real);
     std::memcpy(to, &element, sizeof element);
   });
 }
 
-namespace detail {}  // namespace detail
 }  // namespace strop::inline v0

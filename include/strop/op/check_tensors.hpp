@@ -142,6 +142,14 @@ consteval bool runs_early() {
   return TensorOp<T> && forward_on<T, Cpu>() && !HasState<T>;
 }
 
+constexpr bool has_stated_shape(const std::vector<std::int64_t>& shape, const Shape& stated) {
+  if (!stated.has_rank()) return true;
+  if (std::ssize(shape) != stated.ndim()) return false;
+  for (int axis = 0; axis < stated.ndim(); ++axis)
+    if (stated[axis] >= 0 && stated[axis] != element(shape, axis)) return false;
+  return true;
+}
+
 /// All outputs of forward.
 template <class T>
 constexpr std::vector<TensorFor<T>> outputs_early(const T& op, std::span<const TensorFor<T>> in) {
@@ -169,8 +177,13 @@ constexpr std::vector<TensorFor<T>> outputs_early(const T& op, std::span<const T
       },
       std::type_identity<SignatureFor<ForwardMember, T, E>>{});
   std::vector<TensorFor<T>> out;
-  for (std::size_t k = 0; k < S::count; ++k)
-    if (place[k] < 0) out.push_back(all[k]);
+  for (std::size_t k = 0; k < S::count; ++k) {
+    if (place[k] >= 0) continue;
+    const Shape& stated = made[static_cast<std::size_t>(-1 - place[k])];
+    if (S::infos[k].found && !has_stated_shape(all[k].shape(), stated))
+      fail("check: forward made a result of another shape than infer_shape says, or has not allocated it");
+    out.push_back(all[k]);
+  }
   return out;
 }
 
@@ -225,6 +238,8 @@ constexpr std::vector<TensorFor<T>> gradients_early(const T& op, std::span<const
   if constexpr (!std::is_void_v<M>) {
     using E = EarlyElement<M, T>;
     const std::vector<TensorFor<T>> y = outputs_early(op, in);
+    for (std::size_t k = 0; k < y.size() && k < heads.size(); ++k)
+      if (heads[k].shape() != y[k].shape()) fail("check::gradient: a head gradient has another shape than the result");
     const auto roles = early_roles<T, M>();
     const auto at = [&roles](std::size_t k) { return static_cast<std::size_t>(roles[k].at); };
     const std::vector<TensorFor<T>> all = run_early<M, E>(
@@ -312,7 +327,8 @@ constexpr auto value(const T& op, const X&... x) {
     const std::array<Tensor, sizeof...(X)> in{x...};
     std::vector<detail::TensorFor<T>> out = detail::outputs_early(op, std::span<const detail::TensorFor<T>>(in));
     out.resize(static_cast<std::size_t>(detail::TensorShape<T>::visible_count(op)));
-    return detail::one_or_all < detail::Counts<T>::out == 1 && !detail::Counts<T>::open_out > (std::move(out));
+    constexpr bool one = detail::Counts<T>::out == 1 && !detail::Counts<T>::open_out;
+    return detail::one_or_all<one>(std::move(out));
   } else
     return Tensor();
 }
@@ -325,7 +341,8 @@ constexpr auto gradient(const T& op, const Heads& heads, const X&... x) {
                 "strop: check::gradient takes a tensor for each input of forward");
   if constexpr (detail::differentiates_early<T>() && detail::takes_inputs<T>(sizeof...(X))) {
     const std::array<Tensor, sizeof...(X)> in{x...};
-    return detail::one_or_all < sizeof...(X) == 1 > (detail::gradients_early(op, heads.of, in));
+    constexpr bool one = sizeof...(X) == 1;
+    return detail::one_or_all<one>(detail::gradients_early(op, heads.of, in));
   } else
     return Tensor();
 }

@@ -48,6 +48,9 @@ consteval bool diagnose_parameters() {
 template <class T>
 consteval void diagnose_documents() {
   static_assert(!MisstatesName<T>, "strop: name is static constexpr std::string_view name");
+  static_assert(StatesName<T> || !has_real_argument(qualified_name<T>),
+                "strop: a template argument that is a floating number makes no name; state static constexpr "
+                "std::string_view name");
   static_assert(!NamesAliases<T> || StatesAliases<T>,
                 "strop: aliases is static constexpr std::string_view aliases[] = {...}");
   static_assert(!NamesDoc<T> || StatesDoc<T>, "strop: doc is static constexpr std::string_view doc");

@@ -261,12 +261,14 @@ class Executing {
 };
 
 STROP_IMPL void allocate_found(const NDArray& shell, std::span<const std::int64_t> shape) {
-  Shape found(shape);
-  for (std::int64_t extent : found)
-    if (extent < 0) fail("allocate: the shape ", found, " has a negative extent");
-  Body& body = shell.body();
-  body.shape = std::move(found);
-  body.buffer = nullptr;
+  if (shell.allocated())
+    throw CallError(cat(CallError::speaker, "allocate: the result has shape ", shell.shape(),
+                        " already; count first, and allocate once"));
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] < 0)
+      throw CallError(cat(CallError::speaker, "allocate: the result would have ", shape[axis],
+                          " elements along axis ", static_cast<std::int64_t>(axis)));
+  shell.body().shape = Shape(shape);
   shell.allocate();
 }
 

@@ -102,12 +102,18 @@ void scalar_loop(const void* object, const void* const* in, void* const* out, st
   }
 }
 
+/// Whether the facts follow from the parameters alone: a body that reads a variable of the program is no constant.
+template <class E, class T>
+concept FactsOfParameters = requires { typename std::bool_constant<(gradient_facts<E>(T{}), true)>; };
+
 /// gradient_facts, found once for a map without parameters, and for others again where the parameters are not those of
 /// the thread's last call: recording asks, and a loop, which may be called for a few elements.
 template <class E, class T>
 GradientFacts last_gradient_facts(const T& op) {
-  if constexpr (std::is_empty_v<T>) {
-    static const GradientFacts facts = gradient_facts<E>(op);
+  if constexpr (!FactsOfParameters<E, T>) {
+    return gradient_facts<E>(op);
+  } else if constexpr (std::is_empty_v<T>) {
+    static constexpr GradientFacts facts = gradient_facts<E>(T{});
     return facts;
   } else if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 128) {
     static constinit thread_local GradientFacts facts{};

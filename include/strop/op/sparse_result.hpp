@@ -21,7 +21,7 @@ class EarlyArray {
   constexpr EarlyArray() = default;
   constexpr EarlyArray(const EarlyArray& other) { *this = other; }
   constexpr EarlyArray& operator=(const EarlyArray& other) {
-    if (this == &other) return *this;
+    if (this == &other || other.data_ == nullptr) return *this;
     allocate(other.shape_);
     for (std::int64_t i = 0; i < size_; ++i) data_[i] = other.data_[i];
     return *this;
@@ -32,12 +32,13 @@ class EarlyArray {
   constexpr E* allocate(std::span<const std::int64_t> shape) {
     std::int64_t n = 1;
     for (std::int64_t extent : shape) n *= extent;
-    delete[] data_;
+    if (data_ != nullptr) fail("allocate: the result has a shape already; count first, and allocate once");
     data_ = new E[static_cast<std::size_t>(n)]{};
     size_ = n;
     shape_.assign(shape.begin(), shape.end());
     return data_;
   }
+  constexpr bool allocated() const { return data_ != nullptr; }
   constexpr E* data() const { return data_; }
   constexpr std::int64_t size() const { return size_; }
   constexpr const std::vector<std::int64_t>& shape() const { return shape_; }

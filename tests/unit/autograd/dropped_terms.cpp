@@ -352,6 +352,35 @@ TEST_CASE("softplus and its like have finite derivatives where exp overflows") {
   CHECK(y.to(dense).to_vector<float>() == std::vector<float>{0, 0, 0, 0});
 }
 
+TEST_CASE("a body that reads a variable of the program is asked anew") {
+  static float slope = 0;
+  const auto bent = [](auto x) { return slope * x * x; };
+  const auto gradient = [&] {
+    const NDArray x = array({3, -2});
+    x.attach_grad();
+    const record scope;
+    map(bent, x).backward();
+    return x.grad().to_vector<double>();
+  };
+  CHECK(gradient() == std::vector<double>{0, 0});
+  slope = 1;
+  CHECK(gradient() == std::vector<double>{6, -4});
+  slope = 0;
+  CHECK(gradient() == std::vector<double>{0, 0});
+}
+
+TEST_CASE("where xlogy is 0, so is its derivative in the first argument, also of what has no logarithm") {
+  const NDArray x = array({0, 0, 2}), y = array({-1, 3, 3});
+  for (const NDArray& a : {x, y}) a.attach_grad();
+  {
+    const record scope;
+    map([](auto a, auto b) { return xlogy(a, b); }, x, y).backward();
+  }
+  const float log3 = std::log(3.0F);
+  CHECK(allclose(x.grad(), array({0, log3, log3})));
+  CHECK(allclose(y.grad(), array({0, 0, 2.0F / 3})));
+}
+
 TEST_CASE("forward mode has the limits as well; values are what the numbers give") {
   for (const Dtype type : {f32, f64}) {
     const NDArray x = array({0, 1, -1, 4}).to(type), v = ones({4}, type);

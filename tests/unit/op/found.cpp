@@ -68,6 +68,7 @@ struct Careless {
   void forward(Cpu&, View<const float> x, DenseResult<float>& found) const {
     if (does == 0) return;
     if (does == 3) found.allocate({-1});
+    if (does == 4) found.allocate({5, 2});
     const auto y = found.allocate(does == 1 ? Shape{x.size(), 2} : Shape{2, 3});
     for (float& e : y) e = 1;
   }
@@ -155,7 +156,10 @@ TEST_CASE("results into arrays that are there") {
   CHECK(sentence([&] { (void)careless(data()); }) == "found_careless: forward has not allocated output 'output'");
   CHECK(sentence([&] { (void)careless(data(), {.does = 2}); }) ==
         "found_careless: output 'output' was made of shape (2, 3), expected (?, 2)");
-  CHECK(sentence([&] { (void)careless(data(), {.does = 3}); }) == "allocate: the shape (?,) has a negative extent");
+  CHECK(sentence([&] { (void)careless(data(), {.does = 3}); }) ==
+        "found_careless: allocate: the result would have -1 elements along axis 0");
+  CHECK(sentence([&] { (void)careless(data(), {.does = 4}); }) ==
+        "found_careless: allocate: the result has shape (5, 2) already; count first, and allocate once");
 }
 
 TEST_CASE("recorded calls have gradients of what was found") {

@@ -170,7 +170,11 @@ struct PowerScalar {
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const {
-    return scalar == 2 ? detail::as_real(x * x) : detail::as_real(pow(x, detail::like(x, scalar)));
+    if (scalar == 2) {  // of an integer that would wrap the nearest one, as of other powers
+      const auto real = detail::as_real(x);
+      return real * real;
+    }
+    return detail::as_real(pow(x, detail::like(x, scalar)));
   }
   constexpr auto grad_use_in(auto dy, auto x) const {
     if (scalar == 0) return decltype(dy)(0);  // not 0 · ∞ at 0
