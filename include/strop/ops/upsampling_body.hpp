@@ -36,9 +36,9 @@ inline void UpSampling::grad_use_in(Cpu& ctx, View<const E> dy, std::span<const 
   std::vector<detail::GradientSums<E>> sums;
   for (const View<E>& part : dx) sums.emplace_back(part.data(), part.size());
   each_row(dx, dy, [&](std::size_t k, std::int64_t to, std::int64_t from, std::int64_t n, std::int64_t times) {
-    double* const sum = sums[k].data() + to;
+    double* const totals = sums[k].data() + to;
     for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j < times; ++j, ++from) sum[i] += static_cast<double>(dy[from]);
+      for (std::int64_t j = 0; j < times; ++j, ++from) totals[i] += static_cast<double>(dy[from]);
   });
   for (detail::GradientSums<E>& part : sums) part.store();
 }

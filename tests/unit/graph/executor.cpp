@@ -416,7 +416,7 @@ TEST_CASE("a monitor is shown what every node computes, also where nodes are fus
       CHECK(run.outputs()[0].is(output));
     }
     seen.clear();
-    for (const auto& [name, gradient] : run.grads()) gradient.copy();
+    for (const auto& [name, gradient] : run.grads()) (void)gradient.copy();
     run.backward();
     CHECK(names() == Names{"out_backward_data", "twice_backward_data", "square_backward_data", "fc_backward_data",
                            "fc_backward_weight", "fc_backward_bias"});

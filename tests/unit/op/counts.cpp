@@ -64,7 +64,7 @@ struct Beyond {
 constexpr Op<Beyond> beyond;
 
 std::string told_by_name(std::string_view key, std::string_view value) {
-  return sentence([&] { invoke("counts_told", {array({1})}, {{key, value}}); });
+  return sentence([&] { (void)invoke("counts_told", {array({1})}, {{key, value}}); });
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ TEST_CASE("a range holds for an optional parameter that has a value") {
   CHECK(sentence([&] { (void)maybe(x, {.t = NAN}); }) ==
         "refused_maybe: parameter 't' is nan, expected a value from 0 to 1");
   CHECK(sentence([&] { (void)maybe(x, {.n = 0}); }) == "refused_maybe: parameter 'n' is 0, expected at least 1");
-  CHECK(sentence([&] { invoke("refused_maybe", {x}, {{"t", "-1"}}); }) ==
+  CHECK(sentence([&] { (void)invoke("refused_maybe", {x}, {{"t", "-1"}}); }) ==
         "refused_maybe: parameter 't' is -1, expected a value from 0 to 1");
   CHECK(invoke("refused_maybe", {x}, {{"t", "None"}}).item<float>() == 1);
 }
@@ -218,9 +218,9 @@ TEST_CASE("a number has one sign") {
   const NDArray x = array({2});
   CHECK(invoke("refused_maybe", {x}, {{"t", "+1"}, {"n", "+3"}}).item<float>() == 2);
   for (const char* text : {"+-3", "-+3", "++3", "--3", "+"}) {
-    CHECK(sentence([&] { invoke("refused_maybe", {x}, {{"n", text}}); }) ==
+    CHECK(sentence([&] { (void)invoke("refused_maybe", {x}, {{"n", text}}); }) ==
           cat("refused_maybe: parameter 'n' is '", text, "', expected an int"));
-    CHECK(sentence([&] { invoke("refused_maybe", {x}, {{"t", text}}); }) ==
+    CHECK(sentence([&] { (void)invoke("refused_maybe", {x}, {{"t", text}}); }) ==
           cat("refused_maybe: parameter 't' is '", text, "', expected a float"));
   }
 }

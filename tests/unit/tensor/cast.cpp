@@ -147,11 +147,11 @@ TEST_CASE("rows of a dense array are a view, of a CSR array a copy, of a row-spa
 TEST_CASE("a handle without an array has no parts") {
   const NDArray none;
   for (void (*call)(const NDArray&) : std::initializer_list<void (*)(const NDArray&)>{
-           [](const NDArray& a) { a.copy(); }, [](const NDArray& a) { a.data(); },
+           [](const NDArray& a) { (void)a.copy(); }, [](const NDArray& a) { a.data(); },
            [](const NDArray& a) { a.indices(); }, [](const NDArray& a) { a.indptr(); },
-           [](const NDArray& a) { a.nnz(); }, [](const NDArray& a) { a.detach(); },
-           [](const NDArray& a) { a.slice(0, 1); }, [](const NDArray& a) { a[0]; },
-           [](const NDArray& a) { a.reshape({1}); }, [](const NDArray& a) { a.to_vector<float>(); },
+           [](const NDArray& a) { a.nnz(); }, [](const NDArray& a) { (void)a.detach(); },
+           [](const NDArray& a) { (void)a.slice(0, 1); }, [](const NDArray& a) { a[0]; },
+           [](const NDArray& a) { (void)a.reshape({1}); }, [](const NDArray& a) { a.to_vector<float>(); },
            [](const NDArray& a) { a.item<float>(); }, [](const NDArray& a) { a.view<float>(); },
            [](const NDArray& a) { a.allocate(); }})
     CHECK_THROWS_AS(call(none), Error);
