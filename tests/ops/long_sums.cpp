@@ -371,12 +371,12 @@ TEST_CASE("gradients of images that are enlarged hold their digits") {
     const NDArray x = zeros({1, 1, 1, 1});
     return gradients({x}, [&] { return f(x); })[0];
   };
-  CHECK(off(of([](const NDArray& x) { return up_sampling({x}, {.scale = large, .sample_type = UpSampling::nearest}); }),
-            wanted) <= most);
+  CHECK(off(of([](const NDArray& x) { return up_sampling({x}, {.scale = 1000, .sample_type = UpSampling::nearest}); }),
+            tenth * 1000 * 1000) <= most);
   CHECK(off(of([](const NDArray& x) { return adaptive_avg_pooling2d(x, {.output_size = {large, large}}); }), wanted) <=
         most);
-  CHECK(off(of([](const NDArray& x) { return bilinear_resize2d(x, zeros({0}), {.height = large, .width = large}); }),
-            wanted) <= most);
+  CHECK(off(of([](const NDArray& x) { return bilinear_resize2d({x}, {.height = large, .width = large}); }), wanted) <=
+        most);
   const NDArray middle = zeros({1, 2, large, large});
   CHECK(off(of([&](const NDArray& x) { return bilinear_sampler(x, middle); }), wanted) <= most);
   const NDArray regions = zeros({1 << 18, 5});

@@ -200,10 +200,9 @@ struct Dual {
     const S apart = S::select(((a.v == b.v) && (abs(a.v) == infinity)).m, S(0), a.v - b.v);
     return along(logaddexp(a.v, b.v), a, sigmoid(apart), b, sigmoid(-apart));
   }
-  /// x·log y is 0 where x is, whatever y is: the derivative in y is there at y = 0 as well, that in x at y < 0.
+  /// x·log y is 0 where x is: its derivative in y is there at y = 0 as well.
   STROP_FN friend Dual xlogy(Dual a, Dual b) {
-    const S by_a = S::select(((a.v == 0) && (b.v < 0)).m, S(0), log(b.v));
-    return along(xlogy(a.v, b.v), a, by_a, b, S::select(((a.v == 0) && (b.v == 0)).m, S(0), a.v / b.v));
+    return along(xlogy(a.v, b.v), a, log(b.v), b, S::select(((a.v == 0) && (b.v == 0)).m, S(0), a.v / b.v));
   }
 
  private:

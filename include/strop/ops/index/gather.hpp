@@ -118,6 +118,7 @@ struct RavelMultiIndex {
   static constexpr Note notes[] = {
       {"shape", "the shape of the array that the coordinates are of; the first extent takes no part"}};
   static constexpr bool zero_gradient = true;
+  static constexpr DtypeSet dtypes = floating | integral;  // a bool holds no position but 0 and 1
   template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
