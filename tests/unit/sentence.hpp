@@ -2,7 +2,6 @@
 /// \file
 /// What a call that is refused says.
 #pragma once
-#include <algorithm>
 #include <exception>
 #include <string>
 
@@ -16,7 +15,7 @@ std::string sentence(Call&& call) {
     call();
   } catch (const std::exception& e) {
     const std::string text = e.what();
-    return text.substr(0, std::min(text.find(" [pushed at "), text.find(" [in operation ")));
+    return text.substr(0, text.find(" [pushed at "));
   }
   return {};
 }
