@@ -65,6 +65,7 @@ constexpr Spelling spellings[] = {
     {"; use strop::pause", "; do it in autograd.pause()"},
     {", or use strop::pause", ", or do it in autograd.pause()"},
     {"to(strop::dense)", "tostype('default')"},
+    {"to(strop::boolean)", "astype('bool')"},
     {"to(strop::cpu())", "as_in_context(cpu())"},
     {"strop::set_fallback", "set_fallback"},
     {": no .cu file with strop is in it", ": it is built without CUDA"},
