@@ -228,6 +228,20 @@ def test_what_is_no_library_is_one_sentence(c_library, tmp_path):
     assert set(dir(nd)) == before
 
 
+def test_a_library_that_another_one_lacks_is_not_the_one_that_is_missing(c_library):
+    """The system's sentence ends as that of a file that is not there."""
+    needed = c_library("libneeded.so", "int needed(void) { return 1; }\n")
+    text = "int needed(void);\nint calls(void) { return needed(); }\n"
+    (needed.parent / "needing.c").write_text(text)
+    must(shutil.which("cc"), "-shared", "-fPIC", "needing.c", "-o", "needing.so", "-L.", "-lneeded", cwd=needed.parent)
+    needed.unlink()
+    needing = needed.parent / "needing.so"
+    for load in (mx.load, mx.load_library):
+        with pytest.raises(mx.Error, match=f"^load_library: '{re.escape(str(needing))}' cannot be loaded: .*libneeded") as failed:
+            load(needing)
+        assert not isinstance(failed.value, OSError)
+
+
 def test_a_module_of_another_version_is_refused(c_library):
     module = c_library("future_module.so", """
 #include <strop/library/layout.h>
