@@ -11,6 +11,7 @@ from strop import nd
 from strop.ndarray.masks import is_mask
 
 SOURCE = np.arange(12, dtype="f4").reshape(3, 4)
+X = mx.sym.var("x")
 
 # Ways to a mask of (x, n): ours of an NDArray and NumPy's of an array.
 COMPARISONS = {
@@ -29,10 +30,10 @@ OURS = {
     "padded": lambda x: nd.pad((x > 5).reshape((1, 1, 3, 4)), mode="constant", pad_width=(0, 0, 0, 0, 1, 1, 1, 1)), "cropped": lambda x: nd.Crop((x > 5).reshape((1, 1, 3, 4)), h_w=(2, 2)),
     "looked up": lambda x: nd.Embedding(nd.array([1]), x > 5, input_dim=3, output_dim=4), "put": lambda x: nd.scatter_nd(x[0] > 1, nd.array([[0, 2, 1, 3]]), shape=(4,)),
     "slice_assign": lambda x: (x > 5).slice_assign(x[:1], begin=(0, 0), end=(1, 4)), "slice_assign_scalar": lambda x: (x > 5).slice_assign_scalar(1, begin=(0, 0), end=(1, 4)),
-    "topk": lambda x: nd.topk(x, k=2, ret_typ="mask"), "a loss": lambda x: nd.make_loss(x > 5), "executor": lambda x: of_executor(mx.sym.var("x") > 5, x),
-    "kept by an executor": lambda x: of_executor(mx.sym.concat(mx.sym.transpose(mx.sym.var("x") > 5), mx.sym.transpose(mx.sym.var("x") < 3)), x),
-    "topk of an executor": lambda x: of_executor(mx.sym.topk(mx.sym.var("x"), k=2, ret_typ="mask"), x), "one of two": lambda x: of_executor(mx.sym.Group([mx.sym.var("x") * 2, mx.sym.var("x") > 5]), x, 1),
-    "CachedOp": lambda x: nd.CachedOp(mx.sym.var("x") > 5)(x), "CachedOp with out": lambda x: nd.CachedOp(mx.sym.var("x") > 5)(x, out=nd.zeros((3, 4))), "Function": lambda x: Larger()(x)}
+    "topk": lambda x: nd.topk(x, k=2, ret_typ="mask"), "a loss": lambda x: nd.make_loss(x > 5), "executor": lambda x: of_executor(X > 5, x),
+    "kept by an executor": lambda x: of_executor(mx.sym.concat(mx.sym.transpose(X > 5), mx.sym.transpose(X < 3)), x),
+    "topk of an executor": lambda x: of_executor(mx.sym.topk(X, k=2, ret_typ="mask"), x), "one of two": lambda x: of_executor(mx.sym.Group([X * 2, X > 5]), x, 1),
+    "CachedOp": lambda x: nd.CachedOp(X > 5)(x), "CachedOp with out": lambda x: nd.CachedOp(X > 5)(x, out=nd.zeros((3, 4))), "Function": lambda x: Larger()(x)}
 
 
 def of_executor(symbol, x, at=0):
@@ -68,8 +69,8 @@ def test_what_moves_elements_of_masks_makes_masks(way):
     lambda x: x, lambda x: (x > 5).astype("float32"), lambda x: (x > 5) * 2, lambda x: 1 - (x > 5), lambda x: (x > 5).sum(axis=0), lambda x: (x > 5) * x, lambda x: x.argmax(axis=0),
     lambda x: nd.concat(x > 5, x, dim=0), lambda x: nd.where(x > 5, x, x), lambda x: nd.relu(x > 5), lambda x: nd.elemwise_add(x, x, out=x > 5),
     lambda x: nd.contrib.index_copy(x > 5, nd.array([1], dtype="int64"), x[:1]), lambda x: nd.topk(x > 5), lambda x: x.slice_assign(x[:1] > 1, begin=(0, 0), end=(1, 4)),
-    lambda x: of_executor(mx.sym.concat(mx.sym.var("x") > 5, mx.sym.var("x")), x), lambda x: of_executor(mx.sym.Group([mx.sym.var("x") * 2, mx.sym.var("x") > 5]), x),
-    lambda x: of_executor(mx.sym.var("x"), x > 5)])
+    lambda x: of_executor(mx.sym.concat(X > 5, X), x), lambda x: of_executor(mx.sym.Group([X * 2, X > 5]), x),
+    lambda x: of_executor(X, x > 5)])
 def test_numbers_are_none(numbers):
     assert not is_mask(numbers(nd.array(SOURCE)))
 
@@ -117,7 +118,7 @@ def test_every_operator_that_moves_elements_says_so(rng):
 
 
 def test_a_comparison_of_an_executor_is_a_key():
-    x, more = nd.array(SOURCE), mx.sym.var("x") > 5
+    x, more = nd.array(SOURCE), X > 5
     run = more.bind(mx.cpu(), {"x": x})
     run.forward()
     want = SOURCE.copy()

@@ -257,7 +257,8 @@ class _Members:
         given = _named(names, args, "args", states)
         grads = _named(names, args_grad, "args_grad", states)
         aux = _named(states, aux_states, "aux_states", names)
-        requests, unknown = _requests("bind", names, grad_req, states)
+        passed = {name for one in (args, args_grad) if isinstance(one, dict) for name in one}  # others as None
+        requests, unknown = _requests("bind", names, grad_req, passed.union(states))
         if unknown:
             raise _strop.ValueError(f"bind: grad_req: {_no_arguments(unknown, names)}")
         bound = ctx or current_context(), requests, list((group2ctx or {}).items()), bool(side_by_side)
