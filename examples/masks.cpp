@@ -86,5 +86,5 @@ int main() {
     }
   // expect: above: the shape of its result follows from the data, which a graph does not know; call it on arrays
   // expect: labelled_loss: input 'label' is float32, expected whole numbers, one of uint8, int8, int32, int64, bool;
-  // convert it with cast
+  // convert it with cast, a comparison as (x > 0).to(strop::boolean)
 }

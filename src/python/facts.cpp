@@ -6,6 +6,7 @@
 #include <strop/core/text.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,10 +29,17 @@ bool compares(std::string_view name) {
 constexpr std::string_view of_all[] = {"BlockGrad",
                                        "Concat",
                                        "Flatten",
+                                       "MakeLoss",
+                                       "Pad",
                                        "Reshape",
                                        "SliceChannel",
                                        "SwapAxis",
+                                       "_contrib_gradientmultiplier",
                                        "_copy",
+                                       "_linalg_extractdiag",
+                                       "_linalg_extracttrian",
+                                       "_linalg_makediag",
+                                       "_linalg_maketrian",
                                        "_maximum",
                                        "_minimum",
                                        "_shuffle",
@@ -46,6 +54,7 @@ constexpr std::string_view of_all[] = {"BlockGrad",
                                        "elemwise_add",
                                        "elemwise_mul",
                                        "expand_dims",
+                                       "im2col",
                                        "max",
                                        "min",
                                        "ones_like",
@@ -53,6 +62,7 @@ constexpr std::string_view of_all[] = {"BlockGrad",
                                        "reverse",
                                        "slice",
                                        "slice_axis",
+                                       "sort",
                                        "space_to_depth",
                                        "squeeze",
                                        "stack",
@@ -62,8 +72,11 @@ constexpr std::string_view of_all[] = {"BlockGrad",
                                        "broadcast_maximum",
                                        "broadcast_minimum"};
 /// Elements of the first input, at places or in the shape that others say.
-constexpr std::string_view of_first[] = {"SequenceLast",
+constexpr std::string_view of_first[] = {"Crop",
+                                         "SequenceLast",
+                                         "SequenceMask",
                                          "SequenceReverse",
+                                         "_contrib_boolean_mask",
                                          "_identity_with_attr_like_rhs",
                                          "_sparse_retain",
                                          "batch_take",
@@ -71,10 +84,25 @@ constexpr std::string_view of_first[] = {"SequenceLast",
                                          "gather_nd",
                                          "pick",
                                          "reshape_like",
+                                         "scatter_nd",
                                          "slice_like",
                                          "take"};
-constexpr std::string_view written[] = {"Cast",          "_CrossDeviceCopy",     "_full",   "_scatter_set_nd",
-                                        "_slice_assign", "_slice_assign_scalar", "amp_cast"};
+/// Elements of the inputs with these bits.
+struct Moved {
+  std::string_view name;
+  std::uint64_t whose;
+};
+constexpr Moved of_some[] = {
+    {"Embedding", 0b10}, {"_contrib_SparseEmbedding", 0b10}, {"_contrib_index_copy", 0b101}, {"where", 0b110}};
+/// What is written by them stays what it was. Without an array to write a new one is made: of the inputs with these
+/// bits.
+constexpr Moved written[] = {{"Cast", 0},
+                             {"_CrossDeviceCopy", 0b1},
+                             {"_full", 0},
+                             {"_scatter_set_nd", 0b1},
+                             {"_slice_assign", 0b1},
+                             {"_slice_assign_scalar", 0b1},
+                             {"amp_cast", 0}};
 constexpr std::string_view reductions[] = {"_square_sum", "argmax",  "argmin", "dot",  "max",  "mean",
                                            "min",         "nanprod", "nansum", "norm", "prod", "softmax_cross_entropy",
                                            "sum"};
@@ -105,28 +133,32 @@ Flow flow_of(const Entry& entry) {
   if (!entry.library) return flow;  // of a name that another program has chosen nobody knows
   flow.elementwise = entry.is_map() || entry.name == "Cast" || entry.name == "amp_cast" || entry.name == "cast_storage";
   flow.reduces = stands_in(reductions, entry.name);
+  flow.chooses = entry.name == "topk";
+  const auto moves = [&](Flow::Truth truth, std::uint64_t whose) { flow.truth = truth, flow.whose = whose; };
   if (compares(entry.name)) flow.truth = Flow::Truth::made;
-  if (stands_in(written, entry.name)) flow.truth = Flow::Truth::assigned;
-  if (stands_in(of_all, entry.name)) flow.truth = Flow::Truth::kept;
-  if (stands_in(of_first, entry.name)) flow = {Flow::Truth::kept, 0, 1, flow.elementwise};
-  if (entry.name == "where") flow = {Flow::Truth::kept, 1, 3};
-  flow.makes = flow.reduces || flow.truth == Flow::Truth::made;
+  if (stands_in(of_all, entry.name)) moves(Flow::Truth::kept, Flow::all);
+  if (stands_in(of_first, entry.name)) moves(Flow::Truth::kept, 1);
+  for (const Moved& one : of_some)
+    if (one.name == entry.name) moves(Flow::Truth::kept, one.whose);
+  for (const Moved& one : written)
+    if (one.name == entry.name) moves(Flow::Truth::assigned, one.whose);
+  flow.makes = flow.reduces || flow.chooses || flow.truth == Flow::Truth::made;
   return flow;
+}
+
+bool gives_mask(const Entry& entry, const void* op) {
+  const std::optional<std::size_t> field = entry.params != nullptr ? entry.params->find("ret_typ") : std::nullopt;
+  return field && entry.params->print(op, *field) == "mask";
 }
 
 unsigned facts_after(const Flow& flow, const Entry& entry, const void* op, bool by_default,
                      std::span<PyObject* const> inputs, const NDArray& result) {
   if (inputs.empty()) return 0;
-  unsigned every = ~0U, facts = flow.truth == Flow::Truth::made ? fact::truth : 0;
+  unsigned every = ~0U;
   for (PyObject* const one : inputs) every &= facts_of(one) | (array_of(one).ndim() == 0 ? fact::number : 0);
-  if (flow.elementwise) facts |= every & fact::number;
-  if (flow.truth == Flow::Truth::kept) {
-    if (flow.first != 0 || flow.end < inputs.size()) {
-      every = flow.first < inputs.size() ? ~0U : 0;
-      for (std::size_t i = flow.first; i < inputs.size() && i < flow.end; ++i) every &= facts_of(inputs[i]);
-    }
-    facts |= every & fact::truth;
-  }
+  unsigned facts = flow.elementwise ? every & fact::number : 0;
+  const auto is_truth = [&](std::size_t i) { return (facts_of(inputs[i]) & fact::truth) != 0; };
+  if (makes_truths(flow, entry, op, inputs.size(), is_truth)) facts |= fact::truth;
   if (flow.reduces && result.ndim() == 1 && result.shape()[0] == 1 &&
       ((by_default && entry.name != "dot") || leaves_no_axis(entry, op, inputs)))
     facts |= fact::number;

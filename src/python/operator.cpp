@@ -241,6 +241,24 @@ void place_inputs(const Schema& schema, CallArguments& call, const void* op) {
   call.inputs = placed;
 }
 
+/// The type that a reduction takes elements of this type in where none is said, as NumPy's do; null: in their own.
+PyObject* type_of_reduction(const Entry& entry, Dtype dtype) {
+  if (is_floating(dtype)) return nullptr;
+  if (entry.name == "mean") return dtype_object(f64);
+  return dtype == boolean && (entry.name == "sum" || entry.name == "prod") ? dtype_object(i64) : nullptr;
+}
+
+/// Masks of floating types as bools, for inputs of whole numbers. `casts` keeps them.
+void take_masks(const Schema& schema, CallArguments& call, std::vector<nb::object>& casts) {
+  for (Index i = 0; i < call.inputs.size() && i < 64; ++i) {
+    PyObject* const given = call.inputs[i];
+    if ((schema.entry.whole >> i & 1U) == 0 || (facts_of(given) & fact::truth) == 0) continue;
+    if (!is_floating(array_of(given).dtype())) continue;
+    casts.push_back(nb::handle(given).attr("astype")(nb::handle(dtype_object(boolean))));
+    call.inputs[i] = casts.back().ptr();
+  }
+}
+
 PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
     auto* const self = reinterpret_cast<OperatorObject*>(callable);
@@ -273,9 +291,15 @@ PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t f
     }
     for (const auto& mark : call.marks)  // other tools' are passed over
       if (is_mark(view_of(mark.first))) refuse_keyword(schema, mark.first);
-    if (call.type == nullptr || call.inputs.empty()) return run(schema, op, call.inputs.span(), call.out);
-    const nb::object cast = nb::handle(call.inputs[0]).attr("astype")(nb::handle(call.type));
-    call.inputs[0] = cast.ptr();
+    std::vector<nb::object> casts;
+    if (schema.entry.whole != 0) take_masks(schema, call, casts);
+    if (schema.flow.reduces && !call.inputs.empty()) {
+      if (call.type == nullptr) call.type = type_of_reduction(schema.entry, array_of(call.inputs[0]).dtype());
+      if (call.type != nullptr) {
+        casts.push_back(nb::handle(call.inputs[0]).attr("astype")(nb::handle(call.type)));
+        call.inputs[0] = casts.back().ptr();
+      }
+    }
     return run(schema, op, call.inputs.span(), call.out);
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Symbols and executors in Python.
-#include "python.hpp"
+#include "facts.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -212,6 +212,39 @@ void run_graph(bool apart, F run) {
   run();
 }
 
+/// What the arrays that forward() computes know of themselves, found as calls on arrays find it. Of variables nobody
+/// knows: the elements of their arrays change.
+nb::list facts_of_outputs(const Symbol& symbol) {
+  std::map<const Node*, bool> truths;  // nodes come behind those that they are computed from
+  const Symbol all = symbol.get_internals();
+  for (const NodeOutput& output : all.outputs()) {
+    const Node& node = *output.node;
+    if (node.is_variable() || truths.contains(&node)) continue;
+    const auto is_truth = [&](std::size_t i) {
+      const auto found = truths.find(node.inputs[static_cast<detail::Index>(i)].node.get());
+      return found != truths.end() && found->second;
+    };
+    const auto inputs = static_cast<std::size_t>(node.inputs.size());
+    truths.emplace(&node, makes_truths(flow_of(*node.entry), *node.entry, node.op(), inputs, is_truth));
+  }
+  nb::list facts;
+  for (const NodeOutput& output : symbol.outputs()) {
+    const auto found = truths.find(output.node.get());
+    facts.append(found != truths.end() && found->second ? fact::truth : 0);
+  }
+  return facts;
+}
+/// The outputs of an executor. What they know is asked once, and kept by the object.
+nb::list outputs_of(nb::handle self) {
+  const Executor& run = nb::cast<const Executor&>(self);
+  nb::dict own = nb::borrow<nb::dict>(nb::object(self.attr("__dict__")));
+  if (!own.contains("_facts")) own["_facts"] = facts_of_outputs(run.symbol());
+  const nb::list facts = nb::borrow<nb::list>(nb::object(own["_facts"]));
+  nb::list all;
+  for (const NDArray& a : run.outputs()) all.append(nb::steal(wrap(a, nb::cast<unsigned>(facts[nb::len(all)]))));
+  return all;
+}
+
 void wait_for_each(const NamedArrays& named) {
   for (const auto& one : named)
     if (one.second.defined()) wait_for(one.second);
@@ -364,8 +397,7 @@ void add_symbols(nb::module_& module) {
              run.copy_params_from(args, aux, allow_extra);
            })
       .def("_set_monitor", &set_monitor, nb::arg().none(), nb::arg())
-      .def_prop_ro(
-          "outputs", [](const Executor& run) { return run.outputs(); }, "The arrays that forward() computes.")
+      .def_prop_ro("outputs", &outputs_of, "The arrays that forward() computes.")
       .def_prop_ro(
           "arg_arrays", [](const Executor& run) { return arrays_of(run.args()); }, "The arrays of the arguments.")
       .def_prop_ro(

@@ -143,6 +143,7 @@ bool hears_signals() noexcept {
 }
 
 void run_apart(std::function<void()> work) {
+  if (any_abandoned) end_abandoned();  // one at a time can be kept in mind
   const Unlocked others(true);
   const std::shared_ptr<Wait> wait = begin([work = std::move(work), mode = detail::call_mode] {
     const detail::CallModeScope as_there(mode);

@@ -65,6 +65,7 @@ constexpr Spelling spellings[] = {
     {"; use strop::pause", "; do it in autograd.pause()"},
     {", or use strop::pause", ", or do it in autograd.pause()"},
     {"to(strop::dense)", "tostype('default')"},
+    {"to(strop::boolean)", "astype('bool')"},
     {"to(strop::cpu())", "as_in_context(cpu())"},
     {"strop::set_fallback", "set_fallback"},
     {": no .cu file with strop is in it", ": it is built without CUDA"},
@@ -130,6 +131,8 @@ void set_error(Kind kind, const char* what) {
 
 /// Sets an error of a file, where that is what the sentence ends with; its number and words are members.
 bool set_file_error(std::string_view what) {
+  // What the system's loader says ends like that as well, of another library that this one needs.
+  if (what.find("' cannot be loaded: ") != what.npos) return false;
   const bool missing = what.ends_with("there is no such file");
   for (const FileKind& one : file_kinds) {
     const char* const words = std::strerror(one.number);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators written in Python that raise: the exception arrives, says where, and keeps what it holds."""
+import copy
+import pickle
 import subprocess
 import sys
 import traceback
@@ -119,6 +121,49 @@ def kept(error):
     return {**held, "str": str(error)} if str(error) else held
 
 
+class Coded(Exception):
+    """Says itself how it is made again, as by a class of its own."""
+
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code, self.made = code, "by __init__"
+
+    def __reduce__(self):
+        return (self.__class__, (self.code, self.args[0]))
+
+
+class CodedByProtocol(Coded):
+    def __reduce_ex__(self, protocol):
+        return (self.__class__, (self.code, self.args[0]))
+
+
+class CodedWithState(Coded):
+    def __reduce__(self):
+        return (self.__class__, (self.code, self.args[0]), {"made": "by its state"})
+
+
+def rebuilt(kind, *given):
+    return kind(*given)
+
+
+class CodedByFunction(Coded):
+    def __reduce__(self):
+        return (rebuilt, (type(self), self.code, self.args[0]))
+
+
+@pytest.mark.parametrize("kind", [Coded, CodedByProtocol, CodedWithState, CodedByFunction])
+def test_failures_that_say_how_they_are_pickled(kind):
+    def step():
+        raise kind(7, "seven")
+
+    Raising.step = step
+    error = raised(lambda: nd.Custom(nd.ones((2,)), op_type="raising"))
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(error))))):
+        assert isinstance(again, kind) and isinstance(again, mx.MXNetError) and type(again).__name__ == kind.__name__
+        want = pickle.loads(pickle.dumps(kind(7, "seven")))
+        assert vars(again) == vars(want) and again.args == want.args == ("seven",) and str(again) == "seven"
+
+
 class Raising(mx.operator.CustomOp):
     step = None
 
@@ -149,6 +194,8 @@ def test_failures_keep_what_they_hold(step):
         assert type(error).__name__ == type(want).__name__ and {**kept(error), **kept(want)} == kept(error)
         assert repr(error.args) == repr(want.args) or not want.args and "Traceback" in error.args[0]
         assert "in forward\n" in "".join(traceback.format_tb(error.__traceback__)) and type(error.__cause__) is type(want)
+        again = pickle.loads(pickle.dumps(error))  # as a pool's worker reports it
+        assert isinstance(again, type(want)) and isinstance(again, mx.MXNetError) and {**kept(error), "place": 0} == {**kept(again), "place": 0}  # (what lies in slots Python leaves out)
         if isinstance(want, ExceptionGroup):
             assert list(map(repr, error.exceptions)) == list(map(repr, want.exceptions))
     assert Own.calls == (2 if isinstance(want, Own) else 0)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records, their index and headers, and iterators over batches."""
 import gzip
+import os
 import pickle
 import struct
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -171,6 +174,16 @@ def test_batches_of_text(tmp_path):
         assert labelled.provide_data[0].dtype is labelled.getdata().dtype is np.int32
 
 
+def test_lines_come_through_a_pipe(tmp_path):
+    """Which is opened once: who opens it again waits for ever."""
+    os.mkfifo(tmp_path / "lines")
+    writer = threading.Thread(target=lambda: (tmp_path / "lines").write_text("1,2\n3,4\n"), daemon=True)
+    writer.start()
+    program = f"import strop as mx; print(next(mx.io.CSVIter({str(tmp_path / 'lines')!r}, (2,), batch_size=2)).data[0].asnumpy().tolist())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("[[1.0, 2.0], [3.0, 4.0]]\n", "")
+
+
 MARKED = b"\xef\xbb\xbf"
 
 
@@ -219,7 +232,7 @@ def test_values_that_are_missing(tmp_path, line):
 
 
 def test_integers_that_float32_does_not_hold_stay_integers():
-    """The others become float32, as in the original; NDArrays keep their types."""
+    """The others become float32, as in the original; NDArrays keep their types. 2**24 decides, whichever numbers are behind it."""
     for dtype, kept in (("int32", np.int32), ("int64", np.int64), ("uint32", np.int64)):
         batch = next(mx.io.NDArrayIter(np.array([16777217, 2], dtype), np.array([1, 2], dtype), batch_size=2))
         assert batch.data[0].dtype is kept and batch.data[0].asnumpy().tolist() == [16777217, 2]
@@ -227,6 +240,14 @@ def test_integers_that_float32_does_not_hold_stay_integers():
     assert next(mx.io.NDArrayIter(np.array([2**53 + 1, 2**62 + 1]), batch_size=2)).data[0].asnumpy().tolist() == [2**53 + 1, 2**62 + 1]
     made = mx.io.NDArrayIter({"a": nd.array([16777217], dtype="int32"), "b": np.array([200], "u1"), "c": [16777217]})
     assert [d.dtype for d in made.provide_data] == [np.int32, np.float32, np.int64]
+    for number in (2**24 + 2, -2**24 - 2, 2**31 - 1, -2**31):  # float32 holds some of them
+        batch = next(mx.io.NDArrayIter(np.array([number, 0], "i4"), batch_size=2))
+        assert batch.data[0].dtype is np.int32 and batch.data[0].asnumpy().tolist() == [number, 0]
+    for number in (2**24, -2**24):
+        assert next(mx.io.NDArrayIter(np.array([number]))).data[0].dtype is np.float32
+    assert next(mx.io.NDArrayIter(np.array([2**63 - 1], "u8"))).data[0].asnumpy().tolist() == [2**63 - 1]
+    with pytest.raises(ValueError, match="NDArrayIter: data has 18446744073709551615, which is beyond int64; give it as"):
+        mx.io.NDArrayIter(np.array([2**64 - 1], "u8"))
 
 
 def test_several_threads_share_the_rows_of_a_file(tmp_path):

@@ -153,13 +153,12 @@ def test_arrays_among_slices(key, rng):
     x.attach_grad()
     with mx.autograd.record():
         made = x[key]
-        loss = (made * made).sum() if made.size else None
+        loss = (made * made).sum()
     np.testing.assert_array_equal(made.asnumpy(), want)
-    if loss is not None:
-        loss.backward()
-        grad = np.zeros_like(SOURCE)
-        np.add.at(grad, key, 2 * want)
-        np.testing.assert_array_equal(x.grad.asnumpy(), grad)
+    loss.backward()
+    grad = np.zeros_like(SOURCE)
+    np.add.at(grad, key, 2 * want)
+    np.testing.assert_array_equal(x.grad.asnumpy(), grad)
     value, expect, x = rng.uniform(size=want.shape).astype("f4"), SOURCE.copy(), mx.nd.array(SOURCE)
     expect[key] = value
     x[key] = value
@@ -192,3 +191,23 @@ def test_what_lies_together():
         if want:  # then it is a view
             x[key][:] = 1
             assert (x[key].asnumpy() == 1).all() and x.asnumpy().sum() == x[key].size
+
+
+NOTHING = {"slice": S(2, 2), "both slices": (S(0, 0), S(3, 3)), "behind a position": (0, S(4, 4)), "a new axis": (None, S(0, 0)), "steps": (S(0, 0), S(None, None, 2)), "list": [],
+           "list behind a slice": (S(0, 0), [1]), "mask": np.zeros(SOURCE.shape, "?"), "mask of rows": np.zeros(SOURCE.shape[0], "?")}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+@pytest.mark.parametrize("key", NOTHING.values(), ids=NOTHING)
+def test_what_takes_nothing_has_gradient_0(key, dtype):
+    source = SOURCE.astype(dtype)
+    x = mx.nd.array(source, dtype=dtype)
+    assert (x[key].shape, x[key].dtype) == (source[key].shape, source[key].dtype)
+    assert (x == 1)[key]._facts & 1  # a mask without elements is one
+    if dtype == "float32":
+        x.attach_grad()
+        x.grad[:] = 7
+        with mx.autograd.record():
+            loss = x[key].sum() * 3
+        loss.backward()
+        assert loss.asscalar() == 0 and (x.grad.asnumpy() == 0).all()

@@ -61,12 +61,23 @@ def curves(curves_file):
     return imported(curves_file)
 
 
+MASKED = """
+struct Masked {
+  static constexpr std::string_view inputs[] = {"x", "mask"};
+  constexpr auto forward(auto x, strop::Integer auto mask) const { return where(mask, x, 0); }
+};
+inline constexpr strop::Op<Masked> masked;
+"""
+
+
 @pytest.fixture(scope="session")
 def rows(tmp_path_factory):
     if not shutil.which("cmake"):
         pytest.skip("cmake is not installed")
     project = tmp_path_factory.mktemp("cmake") / "rows"
     shutil.copytree(EXAMPLES / "python-scikit-build", project)
+    source = project / "rows.cpp"
+    source.write_text(source.read_text().replace("PyMODINIT_FUNC", MASKED + "PyMODINIT_FUNC"))
     must("cmake", "-S", ".", "-B", "build", f"-DPython_EXECUTABLE={sys.executable}", cwd=project)
     must("cmake", "--build", "build", cwd=project)
     (built,) = (project / "build").glob("rows.*.so")
@@ -171,6 +182,19 @@ def test_the_module_is_a_library_as_well(curves, curves_file, capsys):
     assert capsys.readouterr().out == f"{curves_file}: Squash\n"
 
 
+def test_comparisons_are_inputs_of_whole_numbers(rows):
+    x = nd.array([0.25, 0.75, 1])
+    x.attach_grad()
+    with autograd.record():
+        y = rows.masked(x, x > 0.5)
+    y.backward()
+    assert y.asnumpy().tolist() == [0, 0.75, 1] and x.grad.asnumpy().tolist() == [0, 1, 1]
+    for mask in (nd.array([0, 1, 1], dtype="int32"), (x > 0.5).astype("bool"), (x.astype("float16") > 0.5)):
+        assert rows.masked(x, mask).asnumpy().tolist() == [0, 0.75, 1]
+    with pytest.raises(ValueError, match=r"masked: input 'mask' is float32, expected whole numbers, .*; convert it with cast, a comparison as \(x > 0\)\.astype\('bool'\)$"):
+        rows.masked(x, x)
+
+
 def test_two_modules_share_the_registry(curves, rows, rng):
     x = rng.normal(size=(3, 4)).astype(np.float32)
     a = nd.array(x)
@@ -226,6 +250,20 @@ def test_what_is_no_library_is_one_sentence(c_library, tmp_path):
                 load(path)
             assert "\n" not in str(failed.value)
     assert set(dir(nd)) == before
+
+
+def test_a_library_that_another_one_lacks_is_not_the_one_that_is_missing(c_library):
+    """The system's sentence ends as that of a file that is not there."""
+    needed = c_library("libneeded.so", "int needed(void) { return 1; }\n")
+    text = "int needed(void);\nint calls(void) { return needed(); }\n"
+    (needed.parent / "needing.c").write_text(text)
+    must(shutil.which("cc"), "-shared", "-fPIC", "needing.c", "-o", "needing.so", "-L.", "-lneeded", cwd=needed.parent)
+    needed.unlink()
+    needing = needed.parent / "needing.so"
+    for load in (mx.load, mx.load_library):
+        with pytest.raises(mx.Error, match=f"^load_library: '{re.escape(str(needing))}' cannot be loaded: .*libneeded") as failed:
+            load(needing)
+        assert not isinstance(failed.value, OSError)
 
 
 def test_a_module_of_another_version_is_refused(c_library):

@@ -116,6 +116,9 @@ THERE = "no argument 'data'; there are x, fc_weight, fc_bias"
     (lambda: NET.bind(mx.cpu(), ARRAYS, aux_states={"data": nd.ones((2,))}), "bind: aux_states: no argument 'data'; there are none"),
     (lambda: NET.eval(mx.cpu(), **ARRAYS, data=nd.ones((2,))), f"bind: args: {THERE}"),
     (lambda: NET.bind(mx.cpu(), {"x": nd.ones((2, 4))}), "bind: no array for fc_weight, fc_bias"),
+    (lambda: NET.bind(mx.cpu(), ARRAYS, grad_req={"data": "write"}), f"bind: grad_req: {THERE}"),
+    (lambda: NET.bind(mx.cpu(), ARRAYS, grad_req=["write"]), "bind: grad_req has 1 request, expected one for each of x, fc_weight, fc_bias"),
+    (lambda: NET.simple_bind(mx.cpu(), x=(2, 3), grad_req=["write"] * 4), "simple_bind: grad_req has 4 requests, expected one for each of x, fc_weight, fc_bias"),
     (lambda: sym.relu(sym.var("x")).simple_bind(mx.cpu(), data=(2,)), "no argument 'data'; there is x; ")])
 def test_arguments_that_a_net_has_not(call, said):
     with pytest.raises(ValueError, match=re.escape(said)) as raised:
@@ -127,6 +130,8 @@ def test_shapes_of_labels_that_a_net_has_not_are_passed_over_with_a_warning():
     with pytest.warns(UserWarning, match="simple_bind: no argument 'softmax_label'; there are x, fc_weight, fc_bias") as caught:
         run = NET.simple_bind(mx.cpu(), x=(2, 4), softmax_label=(2,))
     assert run.forward()[0].shape == (2, 3) and caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="simple_bind: no argument 'fc_wieght'; there are x, fc_weight, fc_bias"):
+        assert NET.simple_bind(mx.cpu(), x=(2, 4), grad_req={"fc_wieght": "write"}).grad_dict["fc_weight"] is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sym.BatchNorm(sym.var("x"), name="bn").simple_bind(mx.cpu(), x=(2, 4), bn_moving_mean=(4,))  # a state

@@ -110,6 +110,9 @@ PROGRAM = [  # with what a type checker says of a line
     ("    def backward(self, head: nd.NDArray) -> nd.NDArray:", None), ("        return head * 2", None), ("x[0] = 2", None), ("nd.save('f', {'x': x})", None), ("number = float(x[0]) + int(x.sum())", None),
     ("out[0].asnumpyy()", '"NDArray" has no attribute "asnumpyy"; maybe "asnumpy"?'), ("x.grad.asnumpyy()", '"NDArray" has no attribute "asnumpyy"; maybe "asnumpy"?'),
     ("net.tojsonn()", '"Symbol" has no attribute "tojsonn"; maybe "tojson"?'), ("run.forwards()", '"Executor" has no attribute "forwards"; maybe "forward"?'),
+    ("def first(named: dict[str, nd.NDArray]) -> nd.NDArray:", None), ("    return named['w']", None), ("loaded = nd.load('f')", None), ("first(loaded)", None),
+    ("reveal_type(loaded[0])", "strop._strop.NDArray"), ("reveal_type(loaded.get('w'))", "Union[strop._strop.NDArray, None]"), ("reveal_type([a for _, a in loaded.items()])", "builtins.list[strop._strop.NDArray]"),
+    ("reveal_type(mx.load('f')['w'])", "strop._strop.NDArray"), ("a, b = nd.load('f')", None), ("loaded.values()[0]", 'Value of type "dict_values[Any, NDArray]" is not indexable'),
     ("nd.relu(x, x)", 'Too many positional arguments for "relu"'), ("nd.no_such", 'Module has no attribute "no_such"'), ("mx.optimizer.NoSuch", 'Module has no attribute "NoSuch"')]
 
 

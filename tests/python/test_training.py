@@ -246,6 +246,24 @@ def test_factors_of_names_that_no_index_has_are_said(name):
         getattr(optimizer.create("sgd", param_idx2name={0: "fc_bias"}), name)({"fc_bias": 3, 0: 2, 7: 1})
 
 
+def test_factors_that_a_symbol_says_and_no_weight_has_are_said_once():
+    net = mx.sym.FullyConnected(mx.sym.var("x"), mx.sym.var("w_weight", lr_mult=4), num_hidden=1, name="fc")
+    weight, grad = nd.ones((1,)), nd.ones((1,))
+    made = optimizer.create("sgd", sym=net)
+    with pytest.warns(UserWarning, match="SGD: what the symbol says of 'w_weight' as lr_mult or wd_mult reaches no weight .* as number 0; say param_idx2name") as caught:
+        made.update(0, weight, grad, None)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.update(0, weight, grad, None)
+        made.update(1, weight, grad, None)
+        for names, index in (({0: "w_weight", 1: "fc_bias"}, 0), ({0: "w_weight"}, 7), (None, "w_weight")):  # it is reached
+            other = optimizer.create("sgd", sym=net, param_idx2name=names)
+            other.update(index, weight, grad, None)
+            assert other._get_lr(index) == (0.01 if index == 7 else 0.04)
+        optimizer.create("sgd", sym=mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=1)).update(0, weight, grad, None)  # says nothing
+
+
 def test_factors_by_name():
     made = optimizer.create("sgd", param_idx2name={0: "fc_weight", 1: "fc_bias", 2: "bn_gamma", 3: "bn_beta"}, wd=0.1, learning_rate=0.5)
     assert [made._get_wd(i) for i in range(4)] == [0.1, 0, 0.1, 0]

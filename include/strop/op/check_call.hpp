@@ -124,7 +124,8 @@ constexpr void infer_map_type_early(const T& op, const CallNames& names, std::sp
       fail(names.op, ": ", names.input(static_cast<int>(i)), " is ", name_of(*in[i]), ", expected ",
            served  ? cat(name_of(*in[first]), " like ", names.input(static_cast<int>(first)),
                          "; convert one of them with cast")
-           : whole ? cat("whole numbers, ", one_of(types), "; convert it with cast")
+           : whole ? cat("whole numbers, ", one_of(types),
+                         "; convert it with cast, a comparison as (x > 0).to(strop::boolean)")
                    : one_of(types));
   }
   Dtype made = in.empty() ? f32 : *in[first];

@@ -68,7 +68,7 @@ STROP_IMPL void infer_map_type(const Entry& entry, const void* op, Types& types)
     if (whole(i)) {
       if (given && is_floating(*given) && !entry.is_gradient())  // which may come in double
         types.fail(types.name_in(i), " is ", name_of(*given), ", expected whole numbers, ", one_of(integral | boolean),
-                   "; convert it with cast");
+                   "; convert it with cast, a comparison as (x > 0).to(strop::boolean)");
       continue;
     }
     if (common && given && given != common && like >= 0)

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import inspect
 import traceback
+import types
 
 from . import _strop
 
@@ -19,7 +20,8 @@ def _as_error(error):
         if kind not in _failures:
             # Its own kind is first: the classes of Python that have more than arguments are made by their own __new__.
             bases = (_strop.Error, kind) if issubclass(_strop.Error, kind) else (kind, _strop.Error)
-            _failures[kind] = type(kind.__name__, bases, {"__module__": kind.__module__, "__reduce__": functools.partialmethod(_reduced, kind)})
+            reduce = "__reduce__" if kind.__reduce_ex__ is object.__reduce_ex__ else "__reduce_ex__"
+            _failures[kind] = type(kind.__name__, bases, {"__module__": kind.__module__, reduce: functools.partialmethod(_reduced, kind)})
         made = kind.__new__(_failures[kind], *error.args)  # without __init__, which would do again what it did
         for base in kind.__mro__:
             for name, member in vars(base).items():
@@ -35,17 +37,23 @@ def _as_error(error):
         return error
 
 
-def _reduced(error, kind):
+def _reduced(error, kind, *protocol):
     """How one is pickled, by a pool's worker that reports it: as its own kind is. The class is made where it is raised, and
-    has no name to be found by."""
-    function, given, *state = kind.__reduce__(error)
-    return _again, (kind, None if function is type(error) else function, given, *state)
+    has no name to be found by: where the kind names the class of its object it means itself."""
+    made, reduce = type(error), kind.__reduce_ex__ if protocol else kind.__reduce__
+    function, given, *state = reduce(error, *protocol)
+    if function is made:  # the kinds of Python itself say so, whatever the parameters of __init__ are
+        function = None if isinstance(reduce, types.MethodDescriptorType) else kind
+    return _again, (kind, function, tuple(kind if one is made else one for one in given), *state)
 
 
 def _again(kind, function, given, *state):
     """One that was pickled."""
     if function is None:
-        error = kind.__new__(kind, *given)  # without __init__, whose parameters may be others
+        error = kind.__new__(kind, *given)  # without an __init__ in Python, whose parameters may be others
+        # Python's own kinds set their fields in theirs.
+        own = next(vars(base)["__init__"] for base in kind.__mro__ if not inspect.isfunction(vars(base).get("__init__", _again)))
+        own(error, *given)
     else:
         error = function(*given)
     if state and state[0]:

@@ -17,8 +17,8 @@ RESULTS = {
         "modulo", "multiply", "not_equal", "power", "subtract", "true_divide")},
     **{f"ndarray.sparse_array.{name}": _ARRAY for name in ("add", "array", "divide", "empty", "multiply", "subtract", "zeros")},
     **{f"ndarray.control.{name}": _ARRAY for name in ("boolean_mask", "isfinite", "isinf", "isnan")},
-    "ndarray.ndarray.split_v2": _ARRAYS, "ndarray.ndarray.histogram": _ARRAYS, "ndarray.ndarray.load": "Loaded", "ndarray.ndarray.load_frombuffer": "Loaded",
-    "ndarray.ndarray.save": "None", "ndarray.ndarray.waitall": "None", "load": "Loaded",
+    "ndarray.ndarray.split_v2": _ARRAYS, "ndarray.ndarray.histogram": _ARRAYS, "ndarray.ndarray.load": "_Loaded", "ndarray.ndarray.load_frombuffer": "_Loaded",
+    "ndarray.ndarray.save": "None", "ndarray.ndarray.waitall": "None", "load": "_Loaded",
     "ndarray.sparse_array.csr_matrix": "CSRNDArray", "ndarray.sparse_array.from_scipy": "CSRNDArray", "ndarray.sparse_array.row_sparse_array": "RowSparseNDArray",
     "operator.Custom": "NDArray | list[NDArray] | Symbol",
     **{f"symbol.symbol.{name}": _SYMBOL for name in (

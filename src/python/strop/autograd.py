@@ -3,7 +3,7 @@
 from . import _strop
 from ._failures import run_written
 from ._strop import NDArray, Symbol, is_recording, is_training, set_recording, set_training
-from .base import GRAD_REQUESTS, also, arrays_in, counted
+from .base import GRAD_REQUESTS, TRUTH, also, arrays_in, counted
 
 __all__ = ["Function", "NDArray", "Symbol", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables",
            "pause", "predict_mode", "record", "set_recording", "set_training", "train_mode"]
@@ -118,6 +118,7 @@ class Function:
     _used = False
     _several = False
     _inputs = 0
+    _facts = ()
     _saved = ()
     _versions = ()
 
@@ -148,7 +149,9 @@ class Function:
     def _forward(self, inputs):
         made = run_written(self.forward, *inputs)
         self._several = isinstance(made, (list, tuple))
-        return self._arrays(made, "forward")
+        made = self._arrays(made, "forward")
+        self._facts = [0 if one is None else one._facts & TRUTH for one in made]
+        return made
 
     def _backward(self, gradients):
         found = self._arrays(run_written(self.backward, *gradients), "backward")
@@ -169,6 +172,9 @@ class Function:
         self._used = True
         self._inputs = len(inputs)
         made = _strop.apply_function(self, arrays_in(list(inputs), type(self).__name__, "an input"))
+        for one, facts in zip(made, self._facts):  # they are other objects: masks are masks here as well
+            if one is not None:
+                one._facts |= facts
         return made if self._several else made[0]
 
 

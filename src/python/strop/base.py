@@ -74,6 +74,7 @@ bfloat16 = np.dtype([("bfloat16", np.uint16)])  # NumPy has no such type: two op
 
 # By the numbers that files use.
 _DTYPES = {0: np.float32, 1: np.float64, 2: np.float16, 3: np.uint8, 4: np.int32, 5: np.int8, 6: np.int64, 7: np.bool_, 12: bfloat16}
+TRUTH, NUMBER = 1, 2  # bits of NDArray._facts: it came from a comparison; it is one number without dimensions
 STORAGES = ("default", "row_sparse", "csr")
 GRAD_REQUESTS = {"null": 0, "write": 1, "add": 3}
 
@@ -317,10 +318,15 @@ class FallbackWarning(UserWarning):
 
 @_hook("warn")
 def _warn(line):
+    warn_program(line, FallbackWarning)
+
+
+def warn_program(line, kind=UserWarning):
+    """Warns of the line of the program that called into the package."""
     level, frame = 2, sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):  # to the program's own line
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(line, FallbackWarning, stacklevel=level)
+    warnings.warn(line, kind, stacklevel=level)
 
 
 _HERE = os.path.dirname(__file__) + os.sep

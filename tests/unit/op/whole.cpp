@@ -224,7 +224,8 @@ TEST_CASE("what differs and is not stated is refused, and how to convert is said
   CHECK(
       sentence([&] { (void)masked(x, x); }) ==
       "whole_masked: input 'mask' is float32, expected whole numbers, one of uint8, int8, int32, int64, bool; convert "
-      "it with cast");
+      "it with cast, a comparison as (x > 0).to(strop::boolean)");
+  CHECK(values(masked(x, (x > 1).to(strop::boolean))) == Doubles{1, 8});
   CHECK(sentence([&] { (void)masked(k, k); }) ==
         "whole_masked: input 'data' is int32, expected one of float16, bfloat16, float32, float64");
   CHECK(sentence([&] { (void)stated(x, k, x.to(f64)); }) ==

@@ -33,7 +33,9 @@ struct Embedding {
   static constexpr Note notes[] = {{"input_dim", "rows of weight"},
                                    {"output_dim", "columns of weight"},
                                    {"dtype", "type of weight where nothing else says it"},
-                                   {"sparse_grad", "whether the gradient of weight is row-sparse"}};
+                                   {"sparse_grad",
+                                    "whether the gradient of weight is row-sparse; forward moves numbers that "
+                                    "lie outside to the nearest end, backward refuses them then"}};
   static constexpr Range range[] = {{"input_dim", 1}, {"output_dim", 1}};
   static constexpr std::string_view gradient_reads[] = {"data"};
 

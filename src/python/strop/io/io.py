@@ -223,25 +223,24 @@ def _sources(given, default_name, may_be_empty):
         given = dict(sorted(given.items()))
     if not isinstance(given, dict):
         raise _strop.TypeError(f"NDArrayIter: {default_name} is of type {type(given).__name__}, expected an array, a list or a dictionary of them")
-    return [(name, a if isinstance(a, NDArray) else _converted(a)) for name, a in given.items()]
+    return [(name, a if isinstance(a, NDArray) else _converted(name, a)) for name, a in given.items()]
 
 
-def _converted(source):
-    """An array of float32, as in the original; integers that float32 does not hold stay integers."""
+def _converted(name, source):
+    """An array of float32, as in the original; of integers beyond 2**24, of which float32 holds some alone, they are kept."""
     if hasattr(source, "tocsr"):
         return nd.array(source)
     found = np.asarray(source)
-    if found.dtype.kind in "iu":
-        with np.errstate(invalid="ignore"):  # of what float32 rounds beyond the type
-            exact = (found.astype(np.float32).astype(found.dtype) == found).all()
-        if not exact:
-            return nd.array(found, dtype=np.int32 if found.dtype == np.int32 else np.int64)
+    if found.dtype.kind in "iu" and found.size and (int(found.max()) > 1 << 24 or int(found.min()) < -(1 << 24)):
+        if int(found.max()) > np.iinfo(np.int64).max:
+            raise _strop.ValueError(f"NDArrayIter: {name} has {int(found.max())}, which is beyond int64; give it as an array of float32 or float64, which round it")
+        return nd.array(found, dtype=np.int32 if found.dtype == np.int32 else np.int64)
     return nd.array(found)
 
 
 class NDArrayIter(DataIter):
-    """Batches of the rows of arrays. NDArrays keep their types; others become float32, but for integers beyond 2**24 that it
-    does not hold, which keep theirs. What does not fill the last batch is filled up from the beginning ("pad"), left out
+    """Batches of the rows of arrays. NDArrays keep their types, whatever is in them; others become float32, as in the original,
+    but for an array with integers beyond 2**24, which float32 would round: it becomes one of int64, or int32 where it is. What does not fill the last batch is filled up from the beginning ("pad"), left out
     ("discard") or kept for the next epoch ("roll_over"). ``layout`` is what provide_data and provide_label say."""
 
     def __init__(self, data, label=None, batch_size=1, shuffle=False, last_batch_handle="pad", data_name="data", label_name="softmax_label", layout="NCHW"):
@@ -413,8 +412,7 @@ class CSVIter(DataIter):
     def _read(self, path, shape):
         path = os.fsdecode(path_of(path, "CSVIter"))
         try:
-            with open(path, "rb"):  # NumPy has no sentence of the system's for a file that cannot be opened
-                pass
+            os.stat(path)  # NumPy has no sentence of the system's for a file that is not there; opened it is once, as a pipe can be
             lines = np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2, encoding="utf-8-sig")  # with or without a byte order mark
             return lines.reshape(len(lines), *shape)  # each by itself: one of another length is refused
         except OSError as error:

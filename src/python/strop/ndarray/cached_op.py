@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _strop, autograd
 from .._strop import NDArray
-from ..base import counted
+from ..base import NUMBER, TRUTH, counted
 from ..context import current_context
 
 __all__ = ["CachedOp"]
@@ -73,6 +73,7 @@ class CachedOp:
             targets = list(out) if isinstance(out, (list, tuple)) else [out]
             for result, target in zip(results, targets):
                 result.copyto(target)
+                target._facts = target._facts & NUMBER | result._facts & TRUTH
             return out
         return results[0] if len(results) == 1 else results
 

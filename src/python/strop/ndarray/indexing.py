@@ -107,11 +107,18 @@ def _basic_shape(parts, bounds):
     return tuple(shape)
 
 
+def _none_of(a, shape):
+    """No elements of an array, in a shape that has none. A call of an operator makes them: a backward pass comes from them to the
+    array, whose gradient is 0, and of a mask they are a mask."""
+    nowhere = on_device_of(a, _strop.copy_of_buffer(np.empty(shape, dtype=np.int64)))
+    return _operators().take(_strop.reshape(a, (-1,)), nowhere, axis=0)
+
+
 def _read_basic(a, parts):
     bounds = [_bounds(p, extent, axis) for axis, (p, extent) in enumerate(zip((p for p in parts if p is not None), a.shape))]
     shape = _basic_shape(parts, bounds)
     if 0 in [n for _, _, n in bounds]:
-        return _strop.empty(shape, a.dtype, a.context, 0)
+        return _none_of(a, shape)
     # The first axis that is neither taken whole nor at one place decides: what follows it has to be whole.
     out, axis = a, 0
     while axis < len(bounds) and bounds[axis][2] == 1 and bounds[axis][1] > 0 and out.ndim > 0:
@@ -193,7 +200,7 @@ def read(a, key):
         return _take_along(a, parts, axis)
     where = _positions(a, tuple(parts))
     if where.size == 0:
-        return _strop.empty(where.shape, a.dtype, a.context, 0)
+        return _none_of(a, where.shape)
     where = on_device_of(a, _strop.copy_of_buffer(np.ascontiguousarray(where)))
     return _operators().take(_strop.reshape(a, (-1,)), where, axis=0)
 

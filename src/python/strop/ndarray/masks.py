@@ -5,9 +5,7 @@ import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
-from ..base import _dtype_name, bfloat16
-
-TRUTH, NUMBER = 1, 2  # bits of NDArray._facts
+from ..base import NUMBER, TRUTH, _dtype_name, bfloat16
 
 
 def operators():

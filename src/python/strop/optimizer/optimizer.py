@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from .. import _strop, nd
-from ..base import also
+from ..base import also, warn_program
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test",
            "Updater", "ccSGD", "create", "get_updater", "register"]
@@ -34,6 +34,7 @@ class Optimizer:
 
     opt_registry = {}
     aggregate_num = 0
+    _unreached = ()  # names that the symbol says factors of, and no index has
     _master_last = False  # where the state of multi_precision has the copy of the weight, as the original's does
 
     def __init__(self, rescale_grad=1.0, param_idx2name=None, wd=0.0, clip_gradient=None, learning_rate=None, lr_scheduler=None,
@@ -59,6 +60,8 @@ class Optimizer:
         self.param_dict = param_dict or {}
         self.set_lr_mult({})
         self.set_wd_mult({})
+        stated = {**self._from_symbol("__lr_mult__"), **self._from_symbol("__wd_mult__")}
+        self._unreached = [name for name in stated if name not in set(self.idx2name.values())]
 
     @staticmethod
     def register(cls):  # pylint: disable=bad-staticmethod-argument
@@ -151,6 +154,10 @@ class Optimizer:
             return getattr(self.param_dict[index], name)
         if index in factors:
             return factors[index]
+        if self._unreached and index not in self.idx2name and not isinstance(index, str):
+            warn_program(f"{type(self).__name__}: what the symbol says of {', '.join(map(repr, self._unreached))} as lr_mult or wd_mult reaches no weight that is updated "
+                         f"as number {index!r}; say param_idx2name={{index: name}} where the optimizer is made")
+            self._unreached = []  # once
         return factors.get(self.idx2name.get(index), 1.0)
 
     def _get_lr(self, index):

@@ -257,7 +257,11 @@ class _Members:
         given = _named(names, args, "args", states)
         grads = _named(names, args_grad, "args_grad", states)
         aux = _named(states, aux_states, "aux_states", names)
-        bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items()), bool(side_by_side)
+        passed = {name for one in (args, args_grad) if isinstance(one, dict) for name in one}  # others as None
+        requests, unknown = _requests("bind", names, grad_req, passed.union(states))
+        if unknown:
+            raise _strop.ValueError(f"bind: grad_req: {_no_arguments(unknown, names)}")
+        bound = ctx or current_context(), requests, list((group2ctx or {}).items()), bool(side_by_side)
         made = self._bind(bound[0], given, [(n, a) for n, a in grads if a is not None], bound[1], aux, bound[2], shared_exec, bound[3])
         made._bound = bound
         return made
@@ -279,13 +283,14 @@ class _Members:
         names = self.list_arguments()
         arguments = set(names)
         shapes = [(name, extents_of(shape)) for name, shape in kwargs.items() if name in arguments]
-        known = arguments.union(self.list_auxiliary_states())
-        strange = [name for name in kwargs if name not in known]
+        states = self.list_auxiliary_states()
+        requests, unknown = _requests("simple_bind", names, grad_req, states)
+        strange = list(dict.fromkeys([*(name for name in kwargs if name not in arguments and name not in states), *unknown]))
         types = _types((type_dict or {}).items())
         storages = [(name, storage_number(stype)) for name, stype in (stype_dict or {}).items() if stype is not None]
         if shared_arg_names and shared_exec is None:
             raise _strop.ValueError("simple_bind: shared_arg_names says what is shared with shared_exec, which is not given")
-        bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items()), bool(side_by_side)
+        bound = ctx or current_context(), requests, list((group2ctx or {}).items()), bool(side_by_side)
         try:
             made = self._simple_bind(bound[0], shapes, bound[1], types, storages, bound[2], shared_exec, list(shared_arg_names or ()), bound[3])
         except _strop.ValueError as error:
@@ -444,12 +449,17 @@ def _named(names, given, what, others=()):
     return made
 
 
-def _requests(names, grad_req):
+def _requests(function, names, grad_req, states):
+    """([(name, request)], names that the symbol has not)."""
     if isinstance(grad_req, str):
         grad_req = [grad_req] * len(names)
-    named = grad_req.items() if isinstance(grad_req, dict) else zip(names, grad_req)
+    if not isinstance(grad_req, dict):
+        if len(grad_req) != len(names):
+            raise _strop.ValueError(f"{function}: grad_req has {counted(len(grad_req), 'request')}, expected one for each of {', '.join(names)}")
+        grad_req = dict(zip(names, grad_req))
     known = set(names)
-    return [(name, request_number(request)) for name, request in named if name in known]
+    found = [(name, request_number(request)) for name, request in grad_req.items()]
+    return [one for one in found if one[0] in known], [name for name, _ in found if name not in known and name not in states]
 
 
 def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None, profiler_scope=None, **kwargs):
