@@ -3,6 +3,7 @@
 /// What several threads may call at once: const members of one object against themselves and each other, backward
 /// passes and executors, which wait for each other. Under the thread sanitizer a race is a failure.
 #include <strop/autograd/backward.hpp>
+#include <strop/autograd/function.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/fallback.hpp>
@@ -62,6 +63,24 @@ void meet(const Members& members, int rounds = 6) {
       }
   });
 }
+
+/// A step whose backward differentiates a² of another array by the way, after `wait`.
+struct AlsoDifferentiates : Function {
+  NDArray other;
+  std::function<void()> wait;
+  AlsoDifferentiates(NDArray o, std::function<void()> w) : other(std::move(o)), wait(std::move(w)) {}
+  std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0].copy()}; }
+  std::vector<NDArray> backward(std::span<const NDArray> head_gradients) override {
+    wait();
+    NDArray loss;
+    {
+      const record scope;
+      loss = sum(quadratic(other, {.a = 1}));
+    }
+    loss.backward();
+    return {head_gradients[0]};
+  }
+};
 
 }  // namespace
 
@@ -162,6 +181,59 @@ TEST_CASE("threads differentiate one retained history, and orders of histories t
   });
   CHECK(through == 1);
   CHECK(told == thread_count - 1);
+}
+
+TEST_CASE("threads differentiate inside of a backward") {
+  const NDArray shared = array({1, 2});
+  shared.attach_grad(GradRequest::add);
+  constexpr int rounds = 50;
+  on_threads([&](int) {
+    const NDArray own = array({3, 4});
+    own.attach_grad();
+    for (int round = 0; round < rounds; ++round) {
+      NDArray loss;
+      {
+        const record scope;
+        loss = sum(apply<AlsoDifferentiates>({own}, shared, [] {})[0]);
+      }
+      loss.backward();
+    }
+  });
+  const float all = thread_count * rounds;
+  CHECK(allclose(shared.grad(), array({2 * all, 4 * all})));
+}
+
+TEST_CASE("passes inside of passes that wait for each other in a circle: one of them says so") {
+  for (int round = 0; round < 20; ++round) {
+    const NDArray arrays[] = {array({1, 2}), array({3, 4})};
+    for (const NDArray& a : arrays) a.attach_grad(GradRequest::add);
+    std::atomic<int> inside = 0, through = 0, told = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; ++t)
+      threads.emplace_back([&, t] {
+        NDArray loss;
+        {
+          const record scope;
+          loss = sum(apply<AlsoDifferentiates>({arrays[t]}, arrays[1 - t], [&] {
+            ++inside;
+            while (inside < 2) std::this_thread::yield();
+          })[0]);
+        }
+        try {
+          loss.backward();
+          ++through;
+        } catch (const Error& error) {
+          if (std::string(error.what()).find("called inside another backward") != std::string::npos) ++told;
+        }
+      });
+    for (std::thread& one : threads) one.join();
+    CHECK(through == 1);
+    CHECK(told == 1);
+    for (const NDArray& a : arrays) {  // nothing is left claimed
+      const record scope;
+      sum(quadratic(a, {.a = 1})).backward();
+    }
+  }
 }
 
 TEST_CASE("threads call const members of one symbol, and bind it") {
