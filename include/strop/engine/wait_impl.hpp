@@ -77,7 +77,7 @@ STROP_IMPL void Core::sleep_at_gate(std::uint32_t seen) {
 STROP_IMPL FailureState* Core::wait(Var* var, bool all) {
   if (var->uses.load(std::memory_order_acquire) == 0) return failure_of(var);
   var->lock.lock();
-  const std::uint64_t writes = var->writes_pushed;
+  const std::uint64_t writes = var->writes_pushed.load(std::memory_order_relaxed);
   bool checked = false;
   for (int round = 0;; ++round) {
     if (var->reached(writes, all)) {
