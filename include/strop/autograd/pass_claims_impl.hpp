@@ -28,7 +28,7 @@ inline constinit std::atomic<std::uint32_t> claims_ended{0};
 struct WaitingPass {
   std::uint64_t pass;
   const PassOwner* wanted;
-  std::uint32_t seen;  // of claims_ended; where more have ended it is about to look again
+  std::uint64_t whose;  // when it began to wait; where that has changed it is about to look again
   WaitingPass* next;
 };
 struct WaitingPasses {
@@ -40,17 +40,17 @@ struct WaitingPasses {
     while (at != nullptr && at->pass != pass) at = at->next;
     return at;
   }
-  /// Whether the pass, were it to wait, would wait for itself, through those that others wait for. Under the lock.
-  bool in_circle(std::uint64_t pass, const PassOwner& wanted) const {
-    std::uint64_t whose = wanted.load(std::memory_order_acquire);
-    Index left = 1;
+  /// Where the pass, were it to wait for that one, would wait for itself, through those that others wait for: what the
+  /// last of them wants of it. Else null. Under the lock.
+  const PassOwner* circle(std::uint64_t pass, std::uint64_t whose) const {
+    Index left = 0;
     for (const WaitingPass* at = first; at != nullptr; at = at->next) ++left;
-    while (whose != pass && --left >= 0) {
-      const WaitingPass* const at = find(whose);
-      if (at == nullptr || at->seen != claims_ended.load(std::memory_order_acquire)) return false;
-      whose = at->wanted->load(std::memory_order_acquire);
+    for (const WaitingPass* at = nullptr; --left >= 0; whose = at->whose) {
+      at = find(whose);
+      if (at == nullptr || at->wanted->load(std::memory_order_acquire) != at->whose) return nullptr;
+      if (at->whose == pass) return at->wanted;
     }
-    return whose == pass;
+    return nullptr;
   }
 };
 inline constinit WaitingPasses waiting_passes;
@@ -97,17 +97,22 @@ class PassClaims {
         give_back();
         return false;
       }
-      if (wait_with_claims(owner)) continue;
+      const PassOwner* wanted = wait_with_claims(owner, whose);
+      if (wanted == nullptr) continue;
       if (!inner_) {
         give_back();
         return false;
       }
-      const bool had_claims = !claimed_.empty();
-      give_back();
-      if (!had_claims || !wait_with_claims(owner))
+      if (has(*wanted)) {
+        give_back();
+        whose = owner.load(std::memory_order_acquire);
+        wanted = whose == 0 ? nullptr : wait_with_claims(owner, whose);
+      }
+      if (wanted != nullptr)
         fail(
             "backward: called inside another backward, it needs what a backward of another thread has, and that one "
             "waits for what the outer one here has; let only one of these threads be in its outer backward at a time");
+      seen_ = claims_ended.load(std::memory_order_relaxed) - 1;  // it has waited
       return false;
     }
   }
@@ -117,12 +122,18 @@ class PassClaims {
   }
 
  private:
-  /// Until some pass has ended since seen_. False where it would wait for itself.
-  bool wait_with_claims(const PassOwner& owner) const {
-    WaitingPass own{outermost_pass, &owner, seen_, nullptr};
+  bool has(const PassOwner& owner) const {
+    for (const PassOwner* one : claimed_)
+      if (one == &owner) return true;
+    return false;
+  }
+  /// Until some pass has ended since seen_; null. Where it would wait for itself it does not wait; what somebody who
+  /// waits for it wants.
+  const PassOwner* wait_with_claims(const PassOwner& owner, std::uint64_t whose) const {
+    WaitingPass own{outermost_pass, &owner, whose, nullptr};
     {
       const Hold hold(waiting_passes.lock);
-      if (waiting_passes.in_circle(own.pass, owner)) return false;
+      if (const PassOwner* const wanted = waiting_passes.circle(own.pass, whose)) return wanted;
       own.next = std::exchange(waiting_passes.first, &own);
     }
     wait_for_others();
@@ -130,7 +141,7 @@ class PassClaims {
     WaitingPass** at = &waiting_passes.first;
     while (*at != &own) at = &(*at)->next;
     *at = own.next;
-    return true;
+    return nullptr;
   }
   void give_back() noexcept {
     if (claimed_.empty()) return;
