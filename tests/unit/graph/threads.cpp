@@ -290,6 +290,28 @@ TEST_CASE("threads use one executor: each waits until the others are done") {
   CHECK(seen >= thread_count);
 }
 
+TEST_CASE("an executor runs while others are bound that share its memory and need more") {
+  const Symbol x = var("x"), net = sum(quadratic(plus(quadratic(x, {.a = 1}), x), {.a = 1}));
+  const auto first = net.simple_bind(cpu(), {{"x", {4}}});
+  Executor second = first.reshape({{"x", {8}}});
+  std::atomic<bool> stop = false;
+  std::thread runs([&] {
+    while (!stop) {
+      second.forward(true, {{"x", full({8}, 1)}});
+      second.backward(array({1}));
+      CHECK(second.outputs()[0].item<float>() == 32);
+      CHECK(second.grad("x").to_vector<float>()[7] == 12);
+    }
+  });
+  for (std::int64_t n = 16; n < 16 + 40 * 64; n += 64) {
+    const Executor larger = first.reshape({{"x", {n}}});
+    CHECK(larger.outputs().size() == 1);
+    std::this_thread::yield();
+  }
+  stop = true;
+  runs.join();
+}
+
 TEST_CASE("threads call one traced function, and what belongs to the process") {
   const auto traced = trace_function([](const NDArray& a) { return plus(a, a); });
   const NDArray x = array({1, 2});
