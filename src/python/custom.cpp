@@ -238,6 +238,7 @@ bool infer_custom_gradient_storage(const void* op, Storages& s) {
 class CustomState final : public detail::StateBox {
  public:
   void* get() override { return this; }
+  const PythonStep counted;
   Kept op;
 };
 Ref<detail::StateBox> make_custom_state(const void*, Context&, std::span<const Shape>) {

@@ -304,6 +304,7 @@ class PythonFunction : public Function {
     if (made.ptr() == nullptr) nb::raise_python_error();
     return nb::cast<std::vector<NDArray>>(made);
   }
+  const PythonStep counted_;
   Kept object_;
 };
 
@@ -358,7 +359,6 @@ void add_gradients(nb::module_& module) {
   });
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Kept::end));
   module.def("apply_function", [](nb::object object, const std::vector<NDArray>& in) {
-    recorded_work.stays = true;  // what somebody wrote in Python runs on the thread that asks for it
     return detail::apply_function(detail::Ref<Function>(new PythonFunction(std::move(object))), in);
   });
 }

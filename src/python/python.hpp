@@ -153,15 +153,20 @@ void run_apart(std::function<void()> work);
 /// A call that Ctrl-C ended still computes: what comes next waits for it, as Ctrl-C permits.
 inline constinit std::atomic<bool> any_abandoned{false};
 void end_abandoned();
+/// Steps of histories, and states of operators, that are written in Python. What somebody wrote in Python runs on the
+/// thread that asks for it: while one of them lives, no backward pass moves to a thread of its own.
+inline constinit std::atomic<std::int64_t> python_steps{0};
+struct PythonStep {
+  PythonStep() noexcept { python_steps.fetch_add(1, std::memory_order_relaxed); }
+  ~PythonStep() { python_steps.fetch_sub(1, std::memory_order_relaxed); }
+  PythonStep(const PythonStep&) = delete;
+  PythonStep& operator=(const PythonStep&) = delete;
+};
 /// About what this thread has recorded since its last backward pass: a pass over many elements takes long.
 struct RecordedWork {
   std::int64_t elements = 0;
-  bool stays = false;  // it calls Python
   /// Whether a pass is long enough for a thread of its own.
-  bool take() {
-    const bool moves = !std::exchange(stays, false);
-    return std::exchange(elements, 0) >= 1 << 20 && moves;
-  }
+  bool take() { return std::exchange(elements, 0) >= 1 << 20 && python_steps.load(std::memory_order_relaxed) == 0; }
 };
 inline thread_local RecordedWork recorded_work;
 /// Says that a call on this array was handed to the engine.

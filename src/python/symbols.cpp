@@ -191,17 +191,26 @@ void set_monitor(Executor& run, const nb::object& function, bool inputs) {
     run.set_monitor(Callback{function}, inputs);
 }
 
+/// Whether a node of the graph, or of the bodies of its loops and branches, is written in Python.
+bool calls_python(const detail::NodeOutputs& outputs) {
+  const detail::Graph graph(outputs);
+  for (int n = 0; n < graph.size(); ++n) {
+    const detail::Node& node = graph.node(n);
+    if (node.entry != nullptr && node.entry->name == "Custom") return true;
+    if (const detail::Flow* const flow = detail::flow_of(node))
+      for (const detail::SubGraph& body : flow->graphs)
+        if (calls_python(body.outputs)) return true;
+  }
+  return false;
+}
+
 /// Whether a run takes so long that it should not keep Ctrl-C from being heard, and calls nothing of Python.
 bool takes_long(const Executor& run) {
   double elements = 0;
   for (const auto& one : run.args())
     if (one.second.defined()) elements += static_cast<double>(one.second.size());
   for (const NDArray& a : run.outputs()) elements += static_cast<double>(a.size());
-  if (elements < 1 << 18) return false;
-  const Symbol all = run.symbol().get_internals();
-  for (const auto& output : all.outputs())
-    if (output.node->entry != nullptr && output.node->entry->name == "Custom") return false;
-  return true;
+  return elements >= 1 << 18 && !calls_python(run.symbol().outputs());
 }
 /// Runs a graph, on a thread of its own where that is asked for and Ctrl-C has to be heard.
 template <class F>

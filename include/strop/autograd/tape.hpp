@@ -89,7 +89,7 @@ inline bool any_tracked(Inputs in) {
 
 /// What every write of an array's elements, and of a sparse one's lists, changes.
 inline std::uint64_t version_of(const NDArray& a) {
-  const auto of = [](const Body& part) { return part.buffer ? part.buffer->version() : 0; };
+  const auto of = [](const Body& part) { return part.buffer ? part.buffer->writes() : 0; };
   const Body& b = a.body();
   return of(b) + (b.indices ? of(*b.indices) : 0) + (b.indptr ? of(*b.indptr) : 0);
 }

@@ -26,7 +26,7 @@ struct ForkPart {
   void (*before)() noexcept;           // takes the locks
   void (*after)(bool child) noexcept;  // gives them back; in the child no other thread is left
   bool (*quiet)() noexcept = nullptr;  // whether nothing of it is pending
-  void (*help)() noexcept = nullptr;   // does some of what is
+  void (*help)() noexcept = nullptr;   // runs one pending operation, where nobody else would
   std::atomic<bool> joined{false};
   ForkPart* next = nullptr;
 };
@@ -42,8 +42,10 @@ inline constinit std::atomic<std::uint32_t> forking{0};
 inline constinit std::atomic<std::int32_t> fork_sections{0};
 /// Changes in the child of a fork: a lock that carries another mark is held by a thread that is not there.
 inline constinit std::atomic<unsigned char> fork_mark{1};
-/// Sections that this thread is in / reasons besides for which it is not held back.
-inline constinit thread_local std::int32_t own_sections = 0, fork_passes = 0;
+/// How many sections this thread is in, one inside the other.
+inline constinit thread_local std::int32_t own_sections = 0;
+/// How many ForkPass live on this thread; one more while it forks.
+inline constinit thread_local std::int32_t fork_passes = 0;
 
 /// Whether a fork waits for what this thread does, or it is the one that forks: it is not held back.
 inline bool passes_forks() noexcept { return call_mode.operation != nullptr || inside_loop || fork_passes > 0; }

@@ -14,9 +14,10 @@
 
 namespace strop::inline v0::detail {
 
-/// The parts in the order of their places, and whose turn it is to fork.
+/// The parts in the order of their places, whose turn it is to fork, and how many wait for theirs.
 struct Forks {
   std::atomic<bool> changing{false}, turn{false};
+  std::atomic<int> wanting{0};
   bool handled = false;
   ForkPart* first = nullptr;
 };
@@ -93,30 +94,40 @@ STROP_IMPL std::int64_t fork_clock() noexcept {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Returns with nothing pending, and others held back. What is pending may wait for a thread that is held back: where
-/// it takes long they go on for a moment, and next time are given longer to end.
-STROP_IMPL void wait_until_quiet() noexcept {
+STROP_IMPL void take_turn_of_fork() noexcept {
+  forks.wanting.fetch_add(1, std::memory_order_relaxed);
   take_forks(forks.turn);
+  forks.wanting.fetch_sub(1, std::memory_order_relaxed);
   ++fork_passes;
-  for (std::int64_t patience = 100'000'000;; patience *= 2) {
-    forking.store(1, std::memory_order_seq_cst);
-    const std::int64_t end = fork_clock() + patience;
-    for (ForkNap nap; !is_quiet_for_fork(); nap()) {
-      each_fork_part([](ForkPart& part) {
-        if (part.help != nullptr) part.help();
-      });
-      if (fork_clock() > end) break;
-    }
-    if (is_quiet_for_fork()) return;
-    open_forks();
-    const timespec moment{0, 2'000'000};
-    nanosleep(&moment, nullptr);
-  }
+  forking.store(1, std::memory_order_seq_cst);
 }
 STROP_IMPL void end_turn_of_fork() noexcept {
   open_forks();
   --fork_passes;
   forks.turn.store(false, std::memory_order_release);
+}
+
+/// Returns with nothing pending, and others held back. What is pending may wait for a thread that is held back, or may
+/// itself want to fork: where it takes long the turn is given back and others go on for a tenth of the time, and next
+/// time it is given longer to end.
+STROP_IMPL void wait_until_quiet() noexcept {
+  constexpr std::int64_t first = 100'000'000;
+  for (std::int64_t patience = first;; patience *= 2) {
+    take_turn_of_fork();
+    const std::int64_t begin = fork_clock();
+    for (ForkNap nap; !is_quiet_for_fork(); nap()) {
+      each_fork_part([](ForkPart& part) {
+        if (part.help != nullptr) part.help();
+      });
+      const std::int64_t waited = fork_clock() - begin;
+      if (waited > patience || (waited > first && forks.wanting.load(std::memory_order_relaxed) > 0)) break;
+    }
+    if (is_quiet_for_fork()) return;
+    end_turn_of_fork();
+    const std::int64_t pause = patience / 10;
+    const timespec moment{static_cast<time_t>(pause / 1'000'000'000), static_cast<long>(pause % 1'000'000'000)};
+    nanosleep(&moment, nullptr);
+  }
 }
 
 STROP_IMPL void settle_for_fork() noexcept {
@@ -139,6 +150,7 @@ STROP_IMPL void after_fork(ForkPart* part, bool child) noexcept {
 STROP_IMPL void after_fork(bool child) noexcept {
   if (child) {
     fork_sections.store(own_sections > 0 ? 1 : 0, std::memory_order_relaxed);
+    forks.wanting.store(0, std::memory_order_relaxed);
     const unsigned char mark = fork_mark.load(std::memory_order_relaxed);
     fork_mark.store(mark == 255 ? 1 : static_cast<unsigned char>(mark + 1), std::memory_order_relaxed);
   }

@@ -7,6 +7,7 @@
 #include <exception>
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
+#include <strop/core/error.hpp>
 #include <strop/core/fork.hpp>
 #include <strop/core/sanitizer.hpp>
 #include <strop/engine/pool.hpp>
@@ -33,6 +34,8 @@ struct Loop {
   std::atomic<int> inside{0};  // helpers that have not left
   // Helpers are inside the operation that the caller is inside of: they do not wait for what it uses.
   const CallMode mode{nullptr, call_mode.training, call_mode.operation};
+  const bool in_section = own_sections > 0;  // the caller's is that of its helpers, too: it ends after they have left
+  const unsigned char made_in = fork_mark.load(std::memory_order_relaxed);
   std::atomic<bool> failed{false};
   std::exception_ptr error;
   Loop* next = nullptr;
@@ -49,6 +52,9 @@ struct Loop {
       share[i].step = count / 4 + 1;
     }
   }
+
+  /// Whether this process was forked inside the loop. Only the thread that did is here: nobody helps, or is helped.
+  bool is_left_behind() const { return fork_mark.load(std::memory_order_relaxed) != made_in; }
 
   void work(int me, bool may_leave) {
     for (int s = 0; s < shares; ++s) {
@@ -71,6 +77,18 @@ struct Loop {
   }
 };
 
+/// Of a thread that helps: the section that its loop's caller is in.
+class SharedSection {
+ public:
+  explicit SharedSection(const Loop& loop) : count_(loop.in_section ? 1 : 0) { own_sections += count_; }
+  ~SharedSection() { own_sections -= count_; }
+  SharedSection(const SharedSection&) = delete;
+  SharedSection& operator=(const SharedSection&) = delete;
+
+ private:
+  const std::int32_t count_;
+};
+
 /// Marks this thread as inside a loop for a scope: loops in there are serial.
 class InsideScope {
  public:
@@ -81,6 +99,22 @@ class InsideScope {
 
  private:
   const bool before_;
+};
+
+/// The section of a loop that is not part of an operation.
+class LoopSection {
+ public:
+  LoopSection() : enters_(call_mode.operation == nullptr) {
+    if (enters_) enter_section();
+  }
+  ~LoopSection() {
+    if (enters_) leave_section();
+  }
+  LoopSection(const LoopSection&) = delete;
+  LoopSection& operator=(const LoopSection&) = delete;
+
+ private:
+  const bool enters_;
 };
 
 /// The helper threads of parallel loops. They start with the first loop that wants them and are joined at exit.
@@ -110,6 +144,7 @@ class Crew {
 
   /// Takes the loop back and waits for the helpers that are in it.
   void close(Loop& loop) {
+    if (loop.is_left_behind()) return lose(loop);
     {
       Hold hold(lock_);
       Loop** at = &first_;
@@ -128,6 +163,18 @@ class Crew {
   struct Closer {
     ~Closer() { Crew::get().shut(); }
   };
+
+  /// In the child of a fork: the crew has forgotten the loop, and what helpers had begun of it is done nowhere.
+  static void lose(Loop& loop) {
+    if (loop.inside.load(std::memory_order_relaxed) == 0 || loop.error) return;
+    try {
+      fail(
+          "parallel_for: this process was forked inside the loop, and what other threads had begun of it is not done "
+          "here; end such a child with _exit, or fork outside of loops");
+    } catch (...) {
+      loop.error = std::current_exception();
+    }
+  }
 
   /// Whether loops that helpers missed follow each other closely, and so many of them that waking somebody, who would
   /// then stay awake, costs no more than has been lost.
@@ -163,7 +210,9 @@ class Crew {
         {
           const BusyScope busy;
           const CallModeScope mode(loop->mode);
+          const SharedSection shared(*loop);
           loop->work(me, true);
+          if (loop->is_left_behind()) return;  // the loop's caller is not here: this thread has nothing left to do
         }
         // the loop may be gone as soon as this thread is counted out
         if (loop->inside.fetch_sub(1, std::memory_order_seq_cst) == 1) {
@@ -263,6 +312,7 @@ STROP_IMPL void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain
         if (own.failed.load(std::memory_order_relaxed)) return;
         const InsideScope inside;
         const CallModeScope mode(own.mode);
+        const SharedSection shared(own);
         try {
           own.body(own.context, begin, end);
         } catch (...) {
@@ -275,8 +325,16 @@ STROP_IMPL void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain
 
 STROP_IMPL void run_parallel(std::int64_t n, std::int64_t grain, int wakes, ThrowingBody body, void* context) {
   if (grain < 1) grain = 1;
-  if (const ParallelHook hook = parallel_hook.load(std::memory_order_acquire)) {
-    wakes == 0 ? body(context, 0, n) : run_hosted(hook, n, grain, body, context);  // who is awake there, nobody knows
+  const ParallelHook hook = parallel_hook.load(std::memory_order_acquire);
+  if (hook != nullptr && wakes == 0) {  // who is awake there, nobody knows
+    body(context, 0, n);
+    return;
+  }
+  // Inside a loop nobody is held back by a fork, which waits for the loop instead: as for the operation around it, or,
+  // where there is none, as for a section.
+  const LoopSection whole;
+  if (hook != nullptr) {
+    run_hosted(hook, n, grain, body, context);
     return;
   }
   const BusyScope busy;

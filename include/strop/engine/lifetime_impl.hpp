@@ -33,7 +33,8 @@ struct AllCores {
 };
 inline constinit AllCores all_cores;
 
-/// Pending operations run in the parent alone: a fork waits for them.
+/// Pending operations run in the parent alone: a fork waits for them. It runs those of simulated engines itself, which
+/// have no threads.
 inline constinit ForkPart engines_in_forks{ForkPlace::engine, []() noexcept { all_cores.before_fork(); },
                                            [](bool child) noexcept { all_cores.after_fork(child); },
                                            []() noexcept {

@@ -56,8 +56,11 @@ inline std::int64_t nanoseconds() {
 
 /// Mutual exclusion for a few dozen instructions. It is constant-initialised and one byte.
 ///
-/// A lock that another thread held when this process was forked is free in the child, where that thread is not. Those
-/// that guard more than a word or two are taken by the handler of forks (core/fork.hpp).
+/// A lock that another thread held when this process was forked is free in the child, where that thread is not. What it
+/// guards has to be whole there. The handler of forks (core/fork.hpp) takes the locks of what other threads may change
+/// at any time: the list of engines, their queues, threads, lanes, streams and failures, blocks of memory, traces and
+/// the crew of loops. It does not take those of variables and of the parts of an arena, which change in operations and
+/// calls that a fork waits for, nor the one of what hangs on arrays, under which pointers are swapped.
 class SpinLock {
  public:
   bool try_lock() {

@@ -42,8 +42,8 @@ struct alignas(64) Var {
   std::atomic<std::uint32_t> handles{1};
   Link* first = nullptr;
   Link* last = nullptr;
-  std::uint64_t writes_pushed = 0;
-  std::atomic<std::uint64_t> version{0};  // writes completed, failed and inherited ones included
+  std::atomic<std::uint64_t> writes_pushed{0};  // changed under the lock, read by whoever wants to
+  std::atomic<std::uint64_t> version{0};        // writes completed, failed and inherited ones included
   std::atomic<FailureState*> failure{nullptr};
   Core* core = nullptr;
 

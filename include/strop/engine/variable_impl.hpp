@@ -22,7 +22,7 @@ STROP_IMPL bool Var::append(Link* link) {
       return true;
     }
   } else {
-    writes_pushed += link->writes;
+    writes_pushed.store(writes_pushed.load(std::memory_order_relaxed) + link->writes, std::memory_order_relaxed);
     if (first == nullptr && readers == 0) {
       writing = true;
       first = last = link;

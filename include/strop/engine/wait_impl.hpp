@@ -77,7 +77,7 @@ STROP_IMPL void Core::sleep_at_gate(std::uint32_t seen) {
 STROP_IMPL FailureState* Core::wait(Var* var, bool all) {
   if (var->uses.load(std::memory_order_acquire) == 0) return failure_of(var);
   var->lock.lock();
-  const std::uint64_t writes = var->writes_pushed;
+  const std::uint64_t writes = var->writes_pushed.load(std::memory_order_relaxed);
   bool checked = false;
   for (int round = 0;; ++round) {
     if (var->reached(writes, all)) {
@@ -152,6 +152,11 @@ STROP_IMPL void Core::help() {
 STROP_IMPL void Core::forget_threads() noexcept {
   waiting_for_all_.store(0, std::memory_order_relaxed);
   visitors_.store(0, std::memory_order_relaxed);
+  // Nothing was pending; a push that the fork held back may have been counted, and its thread is not here to count it
+  // as completed. What this thread is in the middle of is pending, and completes.
+  if (inside_operation_of(this)) return;
+  for (Count& count : count_)
+    count.completed.store(count.pushed.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 STROP_IMPL void Core::wait_all() {

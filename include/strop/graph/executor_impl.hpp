@@ -39,10 +39,29 @@ struct ArenaUse : Counted {
   List<Ref<Buffer>> blocks;  // of the last one
 };
 /// The arenas of executors that run one after the other. One that was bound to smaller ones moves when it runs forward.
-struct ArenaPool : Counted {
-  Ref<ArenaUse> now;
-  std::uint64_t turns = 0;
+class ArenaPool : public Counted {
+ public:
+  explicit ArenaPool(Ref<ArenaUse> first) : now_(std::move(first)) {}
+  /// The arenas that a run moves to. Another thread that binds may put larger ones in their place at any time.
+  Ref<ArenaUse> now() {
+    const std::lock_guard lock(changing_);
+    return now_;
+  }
+  /// Puts f(arenas of now) in their place; those are there afterwards.
+  template <class F>
+  Ref<ArenaUse> replace(F&& f) {
+    Ref<ArenaUse> before;  // goes when the lock is free again
+    const std::lock_guard lock(changing_);
+    before = now_;
+    return now_ = f(now_);
+  }
+
   std::atomic<bool> running{false};
+  std::uint64_t turns = 0;  // for the one that is running
+
+ private:
+  ForkMutex changing_;
+  Ref<ArenaUse> now_;
 };
 struct BoundGraph;
 /// What executors do that share: constant, and in programs where one does.

@@ -17,33 +17,35 @@ STROP_IMPL const Ref<Arena>* arena_on(const ArenaUse& use, Device device) {
   return nullptr;
 }
 
-/// The pool's arenas are made as large as the graph needs. Those who lie in smaller ones move when they run next.
-STROP_IMPL void fit_into_pool(BoundGraph& graph) {
-  ArenaPool& pool = *graph.pool;
+/// Arenas as large as the graph needs: those that there are, or larger ones.
+STROP_IMPL Ref<ArenaUse> large_enough(const BoundGraph& graph, const Ref<ArenaUse>& now) {
   bool fits = true;
   for (const BoundGraph::Region& region : graph.regions) {
-    const Ref<Arena>* const there = arena_on(*pool.now, region.device);
+    const Ref<Arena>* const there = arena_on(*now, region.device);
     fits = fits && (region.bytes == 0 || (there != nullptr && (*there)->bytes() >= region.bytes));
   }
-  if (!fits) {
-    const Ref<ArenaUse> larger(new ArenaUse);
-    for (const BoundGraph::Region& region : graph.regions) {
-      const Ref<Arena>* const there = arena_on(*pool.now, region.device);
-      const std::int64_t bytes = std::max(region.bytes, there != nullptr ? (*there)->bytes() : 0);
-      if (bytes > 0) larger->arenas.push_back(Ref(new Arena(region.device, bytes)));
-    }
-    for (const Ref<Arena>& arena : pool.now->arenas)  // of devices that this graph does not use
-      if (arena_on(*larger, arena->device()) == nullptr)
-        larger->arenas.push_back(Ref(new Arena(arena->device(), arena->bytes())));
-    pool.now = larger;
+  if (fits) return now;
+  const Ref<ArenaUse> larger(new ArenaUse);
+  for (const BoundGraph::Region& region : graph.regions) {
+    const Ref<Arena>* const there = arena_on(*now, region.device);
+    const std::int64_t bytes = std::max(region.bytes, there != nullptr ? (*there)->bytes() : 0);
+    if (bytes > 0) larger->arenas.push_back(Ref(new Arena(region.device, bytes)));
   }
-  graph.arenas = pool.now;
+  for (const Ref<Arena>& arena : now->arenas)  // of devices that this graph does not use
+    if (arena_on(*larger, arena->device()) == nullptr)
+      larger->arenas.push_back(Ref(new Arena(arena->device(), arena->bytes())));
+  return larger;
 }
 
-/// The graph's blocks go to the arenas that the pool has now; what they held is lost. Where memory runs out they stay.
-STROP_IMPL void move_to_pool(BoundGraph& graph) {
-  List<Ref<Buffer>> parts = graph.parts_of(*graph.pool->now);  // nothing behind this throws
-  graph.arenas = graph.pool->now;
+/// The pool's arenas are made as large as the graph needs. Those who lie in smaller ones move when they run next.
+STROP_IMPL void fit_into_pool(BoundGraph& graph) {
+  graph.arenas = graph.pool->replace([&graph](const Ref<ArenaUse>& now) { return large_enough(graph, now); });
+}
+
+/// The graph's blocks go to these arenas of the pool; what they held is lost. Where memory runs out they stay.
+STROP_IMPL void move_to_arenas(BoundGraph& graph, const Ref<ArenaUse>& now) {
+  List<Ref<Buffer>> parts = graph.parts_of(*now);  // nothing behind this throws
+  graph.arenas = now;
   graph.turn = 0;
   graph.use_parts(std::move(parts));
   for (List<Segment>* segments : {&graph.forward_segments, &graph.backward_segments})
@@ -56,7 +58,8 @@ STROP_IMPL void enter_pool(BoundGraph& graph, bool forward) {
     fail(forward ? "forward" : "backward",
          ": an executor that shares its memory with this one is running; those that share run one after the other");
   try {
-    if (forward && graph.arenas != pool.now) move_to_pool(graph);
+    if (const Ref<ArenaUse> now = forward ? pool.now() : Ref<ArenaUse>(); now && graph.arenas != now)
+      move_to_arenas(graph, now);
     ArenaUse& use = *graph.arenas;
     if (graph.turn != 0 && use.turn == graph.turn) return;
     List<Ref<Buffer>> blocks = graph.blocks;
@@ -86,10 +89,9 @@ STROP_IMPL void BoundGraph::share_with(const Executor* other) {
   BoundGraph& first = *other->graph_;
   const std::lock_guard still(first.running);
   if (!first.pool) {
-    const Ref<ArenaPool> made(new ArenaPool);
-    made->now = first.arenas;
-    made->now->blocks = first.blocks;
-    made->now->turn = first.turn = made->turns = 1;
+    const Ref<ArenaPool> made(new ArenaPool(first.arenas));
+    first.arenas->blocks = first.blocks;
+    first.arenas->turn = first.turn = made->turns = 1;
     first.pool = made;
     first.sharing = &sharing_of_pools;
   }

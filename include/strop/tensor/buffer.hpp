@@ -39,6 +39,7 @@ class Pending : public Counted {
     void (*settle)(Pending&);
     void (*run)(const Pending&, std::span<Pending* const> reads, std::span<Pending* const> writes,
                 std::string_view name, std::source_location where, Ref<Work> work);
+    std::uint64_t (*writes)(const Pending&);
   };
   explicit Pending(const Calls& calls) : calls_(calls) {}
 
@@ -51,6 +52,8 @@ class Pending : public Counted {
   bool idle() const { return calls_.idle(*this); }
   /// Waits for the writes, and leaves what failed to whoever looks.
   void settle() { calls_.settle(*this); }
+  /// How many writes have been pushed, those of the program's own operations included.
+  std::uint64_t writes() const { return calls_.writes(*this); }
   /// Runs the work, which was asked for at `where`, as soon as nothing before it is in its way.
   void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
            std::source_location where, Ref<Work> work) const {
@@ -128,9 +131,14 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   /// Returns how many held it before.
   std::int32_t hold_ahead(std::int32_t more) { return held_ahead_.fetch_add(more, std::memory_order_relaxed); }
 
-  /// Goes up with every write that was asked for: what backward kept can be checked against it.
+  /// Goes up with every write that was asked for, but for those of the program's own operations in the engine.
   std::uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void written() { version_.store(version() + 1, std::memory_order_relaxed); }
+  /// Goes up with every write that was asked for, by whomever: what backward kept can be checked against it.
+  std::uint64_t writes() const {
+    const Pending* const order = pending();
+    return version() + (order != nullptr ? order->writes() : 0);
+  }
   /// Somebody is given the address, to write there whenever he likes: nothing that is found out of the elements holds
   /// for longer than the call that looked.
   void lend() { lent_.store(true, std::memory_order_relaxed); }

@@ -198,6 +198,10 @@ NDArray import_dlpack(Managed* managed, bool read_only) {
 }  // namespace detail
 
 /// A DLPack tensor of a dense array's memory. Whoever takes it calls its deleter once; until then the memory lives.
+///
+/// Who only reads the tensor may do so at any time after the call. Nobody sees who writes into it: wait until nothing
+/// is computed from the array (Engine::global().wait_idle(x.variable())), and do not write between record and backward
+/// what a gradient reads, which backward does not notice. A write through x.view<E>() is noticed.
 inline dlpack::DLManagedTensor* to_dlpack(const NDArray& a) {
   detail::check_untraced("to_dlpack()");
   return detail::export_dlpack<dlpack::DLManagedTensor>(a);

@@ -23,13 +23,13 @@ double element_as_double(const NDArray& a, std::int64_t i);
 /// Throws Error where elements of `a` cannot be looked at as a view of this type and rank.
 void check_view(const NDArray& a, Dtype wanted, int rank);
 
-/// Whoever gets a view may write, and counts as one who does. In an operation of the engine that was counted when it
-/// was pushed: what was recorded since is to have what the operation writes.
+/// Whoever gets a view may write, and counts as one who does. An operation of the engine that has said so was counted
+/// when it was pushed: what was recorded since is to have what the operation writes.
 inline void lend_view(const NDArray& a) {
   Buffer* const buffer = a.body().buffer.get();
   if (buffer == nullptr) return;
   buffer->lend();
-  if (call_mode.operation == nullptr) buffer->written();
+  if (call_mode.operation == nullptr || buffer->pending() == nullptr) buffer->written();
 }
 
 template <class E, int Rank>

@@ -39,6 +39,10 @@ class OnEngine final : public Pending {
   }
   // What a bulk has gathered is on its way as well, and it is not for this question to send it off.
   bool idle() const { return Gathering::current == nullptr && variable_.idle(); }
+  std::uint64_t writes() const {
+    Gathering::flush_current();  // what is gathered is counted when it is sent off
+    return Access::var(variable_)->writes_pushed.load(std::memory_order_relaxed);
+  }
   bool busy() const { return !used_here() && (!variable_.idle() || variable_.failed()); }
   static void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
                   std::source_location where, Ref<Work> work) {
@@ -75,7 +79,8 @@ inline constexpr Pending::Calls OnEngine::calls{
     [](const Pending& order) { return from(order).idle(); },
     [](Pending& order) { from(order).settle(); },
     [](const Pending&, std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
-       std::source_location where, Ref<Work> work) { run(reads, writes, name, where, std::move(work)); }};
+       std::source_location where, Ref<Work> work) { run(reads, writes, name, where, std::move(work)); },
+    [](const Pending& order) { return from(order).writes(); }};
 
 STROP_IMPL Ref<Pending> order_on_engine() { return Ref<Pending>(new OnEngine); }
 STROP_IMPL const EngineVariable& variable_of(const Pending& order) {

@@ -3,6 +3,7 @@
 /// What several threads may call at once: const members of one object against themselves and each other, backward
 /// passes and executors, which wait for each other. Under the thread sanitizer a race is a failure.
 #include <strop/autograd/backward.hpp>
+#include <strop/autograd/function.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/fallback.hpp>
@@ -62,6 +63,24 @@ void meet(const Members& members, int rounds = 6) {
       }
   });
 }
+
+/// A step whose backward differentiates a² of another array by the way, after `wait`.
+struct AlsoDifferentiates : Function {
+  NDArray other;
+  std::function<void()> wait;
+  AlsoDifferentiates(NDArray o, std::function<void()> w) : other(std::move(o)), wait(std::move(w)) {}
+  std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0].copy()}; }
+  std::vector<NDArray> backward(std::span<const NDArray> head_gradients) override {
+    wait();
+    NDArray loss;
+    {
+      const record scope;
+      loss = sum(quadratic(other, {.a = 1}));
+    }
+    loss.backward();
+    return {head_gradients[0]};
+  }
+};
 
 }  // namespace
 
@@ -164,6 +183,59 @@ TEST_CASE("threads differentiate one retained history, and orders of histories t
   CHECK(told == thread_count - 1);
 }
 
+TEST_CASE("threads differentiate inside of a backward") {
+  const NDArray shared = array({1, 2});
+  shared.attach_grad(GradRequest::add);
+  constexpr int rounds = 50;
+  on_threads([&](int) {
+    const NDArray own = array({3, 4});
+    own.attach_grad();
+    for (int round = 0; round < rounds; ++round) {
+      NDArray loss;
+      {
+        const record scope;
+        loss = sum(apply<AlsoDifferentiates>({own}, shared, [] {})[0]);
+      }
+      loss.backward();
+    }
+  });
+  const float all = thread_count * rounds;
+  CHECK(allclose(shared.grad(), array({2 * all, 4 * all})));
+}
+
+TEST_CASE("passes inside of passes that wait for each other in a circle: one of them says so") {
+  for (int round = 0; round < 20; ++round) {
+    const NDArray arrays[] = {array({1, 2}), array({3, 4})};
+    for (const NDArray& a : arrays) a.attach_grad(GradRequest::add);
+    std::atomic<int> inside = 0, through = 0, told = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; ++t)
+      threads.emplace_back([&, t] {
+        NDArray loss;
+        {
+          const record scope;
+          loss = sum(apply<AlsoDifferentiates>({arrays[t]}, arrays[1 - t], [&] {
+            ++inside;
+            while (inside < 2) std::this_thread::yield();
+          })[0]);
+        }
+        try {
+          loss.backward();
+          ++through;
+        } catch (const Error& error) {
+          if (std::string(error.what()).find("called inside another backward") != std::string::npos) ++told;
+        }
+      });
+    for (std::thread& one : threads) one.join();
+    CHECK(through == 1);
+    CHECK(told == 1);
+    for (const NDArray& a : arrays) {  // nothing is left claimed
+      const record scope;
+      sum(quadratic(a, {.a = 1})).backward();
+    }
+  }
+}
+
 TEST_CASE("threads call const members of one symbol, and bind it") {
   const Symbol net = mean(plus(quadratic(var("x"), {.a = 1}), var("y")));
   std::atomic<std::size_t> sink = 0;
@@ -216,6 +288,28 @@ TEST_CASE("threads use one executor: each waits until the others are done") {
   });
   on_threads([&](int) { run.forward(true); });
   CHECK(seen >= thread_count);
+}
+
+TEST_CASE("an executor runs while others are bound that share its memory and need more") {
+  const Symbol x = var("x"), net = sum(quadratic(plus(quadratic(x, {.a = 1}), x), {.a = 1}));
+  const auto first = net.simple_bind(cpu(), {{"x", {4}}});
+  Executor second = first.reshape({{"x", {8}}});
+  std::atomic<bool> stop = false;
+  std::thread runs([&] {
+    while (!stop) {
+      second.forward(true, {{"x", full({8}, 1)}});
+      second.backward(array({1}));
+      CHECK(second.outputs()[0].item<float>() == 32);
+      CHECK(second.grad("x").to_vector<float>()[7] == 12);
+    }
+  });
+  for (std::int64_t n = 16; n < 16 + 40 * 64; n += 64) {
+    const Executor larger = first.reshape({{"x", {n}}});
+    CHECK(larger.outputs().size() == 1);
+    std::this_thread::yield();
+  }
+  stop = true;
+  runs.join();
 }
 
 TEST_CASE("threads call one traced function, and what belongs to the process") {

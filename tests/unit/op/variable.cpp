@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -250,6 +251,53 @@ TEST_CASE("gradients through arrays in the engine") {
     strop::sum(add(twice(x), x) * x).backward();  // 3x²
   }
   CHECK(values(x.grad()) == std::vector<float>{18, 18});
+}
+
+TEST_CASE("backward notices what an operation in the engine has written since") {
+  const auto square = [](const NDArray& x) {
+    strop::record scope;
+    return strop::sum(x * x);
+  };
+  const auto refused = [](const NDArray& y) {
+    return sentence([&] { y.backward(); }).find("was overwritten after it was recorded") != std::string::npos;
+  };
+  for (const std::int64_t size : {std::int64_t{2}, std::int64_t{1} << 19}) {
+    for (const bool bulk : {false, true}) {
+      const NDArray x = strop::full({size}, 2);
+      x.attach_grad();
+      NDArray y = square(x);
+      {
+        std::optional<Engine::Bulk> gathers;
+        if (bulk) gathers.emplace(Engine::global());
+        Engine::global().push([=] { x.view<float, 1>()[0] = 100; }, {.writes = {x.variable()}});
+        CHECK(refused(y));
+      }
+      y = square(x);  // what it records is what that operation writes
+      Engine::global().push([=] { x.view<const float, 1>(); }, {.reads = {x.variable()}});
+      y.backward();
+      CHECK(values(x.grad())[0] == 200);
+      Engine::global().push([=] { nap(), x.view<float, 1>()[0] = 50; }, {.writes = {x.variable()}});
+      y = square(x);
+      y.backward();
+      CHECK(values(x.grad())[0] == 100);
+      y = square(x);
+      const auto step = Engine::global().prepare([=] { nap(); }, {.writes = {x.variable()}});
+      step.push();
+      CHECK(refused(y));
+      Engine::global().wait_all();
+    }
+    const NDArray x = strop::full({size}, 2);
+    x.attach_grad();
+    const NDArray y = square(x);
+    Engine another;
+    const auto unsaid = another.variable();
+    const NDArray seen = x;
+    if (x.pending() == nullptr) {
+      another.push([=] { seen.view<float, 1>()[0] = 100; }, {.writes = {unsaid}});
+      another.wait(unsaid);
+      CHECK(refused(y));
+    }
+  }
 }
 
 TEST_CASE("memory stays until what uses it is complete") {
