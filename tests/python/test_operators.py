@@ -148,7 +148,7 @@ def test_every_operator_has_a_signature_and_a_document():
     assert str(inspect.signature(nd.sum)) == "(data: 'NDArray', axis: 'tuple | None' = None, keepdims: 'bool' = False, exclude: 'bool' = False, *, out=None, name=None) -> 'NDArray'"
     assert str(inspect.signature(mx.sym.clip)) == "(data: 'Symbol' = None, a_min: 'float' = _Null, a_max: 'float' = _Null, *, out=None, name=None, attr=None, **attributes) -> 'Symbol'"
     assert str(inspect.signature(mx.sym.split)).endswith("-> 'Symbol'") and "data : Symbol" in mx.sym.clip.__doc__
-    assert "a_min : float, required" in nd.clip.__doc__ and repr(nd.clip) == "<operator clip>"
+    assert "a_min : double, required" in nd.clip.__doc__ and repr(nd.clip) == "<operator clip>"
 
 
 @pytest.mark.parametrize("name", ["relu", "sigmoid", "exp", "square", "negative", "abs", "sqrt", "tanh"])

@@ -87,7 +87,8 @@ STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, In
   const std::string_view op = plan.entry->snake;
   const Span<const std::byte> memory = memory_of(y);
   for (int j = 0; j < k; ++j)
-    if (const NDArray& other = out[j]; other.defined() && asked(j) && (y.is(other) || overlap(memory, memory_of(other))))
+    if (const NDArray& other = out[j];
+        other.defined() && asked(j) && (y.is(other) || overlap(memory, memory_of(other))))
       fail(op, ": ", names.output(k), " overlaps the memory of ", names.output(j));
   for (int i : plan.mutated)
     if (const NDArray& x = *in[i]; y.is(x) || overlap(memory, memory_of(x)))

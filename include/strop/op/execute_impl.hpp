@@ -266,8 +266,8 @@ STROP_IMPL void allocate_found(const NDArray& shell, std::span<const std::int64_
                         " already; count first, and allocate once"));
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
     if (shape[axis] < 0)
-      throw CallError(cat(CallError::speaker, "allocate: the result would have ", shape[axis],
-                          " elements along axis ", static_cast<std::int64_t>(axis)));
+      throw CallError(cat(CallError::speaker, "allocate: the result would have ", shape[axis], " elements along axis ",
+                          static_cast<std::int64_t>(axis)));
   shell.body().shape = Shape(shape);
   shell.allocate();
 }
