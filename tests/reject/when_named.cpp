@@ -9,7 +9,7 @@
 // reject: strop: every argument of grad after ctx is tagged with a name that stands in `inputs` or `outputs`
 // reject: strop: make_state takes a shape for each input
 // reject: strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such
-// reject: strop: a parameter is a bool, a number, a string, an enumeration, a Shape, Axes, a Dtype, or std::optional or
+// reject: strop: a parameter is a bool, a number, a string, an enumeration, a Scalar, a Shape, Axes, Numbers, a Dtype, or
 // reject: strop: an operator has at most 32 parameters
 #include <strop/strop.hpp>
 
@@ -59,7 +59,7 @@ struct Twin {
 };
 #if defined(CONTROL)
 inline auto forward_mode() { return strop::jvp(strop::exp, {strop::array({1})}, {strop::array({1})}); }
-inline void call(const strop::NDArray& x) { strop::Op<Twin>{}(x); }
+inline void call(const strop::NDArray& x) { (void)strop::Op<Twin>{}(x); }
 #else
 static_assert(strop::check::gradient(Product{}, 1, 2, 3) == 0);
 inline auto forward_mode() { return strop::jvp(strop::Op<Twin>{}, {strop::array({1})}, {strop::array({1})}); }
