@@ -56,13 +56,13 @@ inline void PSROIPooling::grad(Cpu&, Head<"output", View<const E, 4>> dy, In<"ro
                                Grad<"data", View<E, 4>> dx) const {
   if (!dx) return;
   detail::GradientSums<E> sums(dx.data(), dx.size());
-  double* const sum = sums.data();
+  double* const totals = sums.data();
   const std::int64_t width = dx.shape()[3];
   each_part(dx.shape(), rois,
             [&](std::int64_t from, std::int64_t plane, detail::PartRange rows, detail::PartRange cols, E count) {
               const double share = static_cast<double>(dy[from] / count);
               for (std::int64_t i = rows.low; i < rows.high; ++i)
-                for (std::int64_t j = cols.low; j < cols.high; ++j) sum[plane + i * width + j] += share;
+                for (std::int64_t j = cols.low; j < cols.high; ++j) totals[plane + i * width + j] += share;
             });
   sums.store();
 }

@@ -49,11 +49,11 @@ inline void AdaptiveAvgPooling2D::forward(Cpu&, View<const E, 4> x, View<E, 4> y
 template <Real E>
 inline void AdaptiveAvgPooling2D::grad_use_none(Cpu&, View<const E, 4> dy, View<E, 4> dx) const {
   detail::GradientSums<E> sums(dx.data(), dx.size());
-  double* const sum = sums.data();
+  double* const totals = sums.data();
   each_part(dx.shape(), dy.shape(), [&](std::int64_t from, std::int64_t plane, const Part& rows, const Part& cols) {
     const double share = static_cast<double>(dy[from] / static_cast<E>(rows.size() * cols.size()));
     for (std::int64_t i = rows.low; i < rows.high; ++i)
-      for (std::int64_t j = cols.low; j < cols.high; ++j) sum[plane + i * dx.shape()[3] + j] += share;
+      for (std::int64_t j = cols.low; j < cols.high; ++j) totals[plane + i * dx.shape()[3] + j] += share;
   });
   sums.store();
 }
