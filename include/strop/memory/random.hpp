@@ -229,8 +229,8 @@ Stream take_stream(Device device);
 
 /// Has every child of a fork draw numbers of its own from here on.
 bool join_forks() noexcept;
-/// Before main, in programs that draw: a child has numbers of its own also where its parent has drawn none. A template,
-/// so that a program which does not draw has nothing of it.
+/// Before main, in programs that draw: a child has numbers of its own also where its parent has drawn none. A template
+/// that only templates name, by a parameter of theirs, so that a program which does not draw has nothing of it.
 template <int = 0>
 struct JoinedAtStart {
   static inline const bool joined = join_forks();
@@ -243,9 +243,9 @@ struct JoinedAtStart {
 ///
 /// The child of a fork goes on with a seed of its own, which follows from its parent's and from how many forks came
 /// before: its streams are neither its parent's nor those of another child, and the same in every run of the program.
-template <int = 0>
+template <int Once = 0>
 Stream next(Device device = cpu()) {
-  static_cast<void>(detail::JoinedAtStart<>::here());
+  static_cast<void>(detail::JoinedAtStart<Once>::here());
   return detail::take_stream(device);
 }
 

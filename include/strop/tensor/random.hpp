@@ -14,9 +14,9 @@ NDArray normal(const Shape& shape, double mean, double deviation, Dtype dtype, D
 
 /// Uniform random numbers in [low, high): element i is low + u (high − low) with u a multiple of 2^-24 (2^-53 for
 /// float64). The 16-bit types round to nearest, so `high` itself can occur.
-template <int = 0>
+template <int Once = 0>
 NDArray uniform(const Shape& shape, double low, double high, Dtype dtype = f32, Device device = cpu()) {
-  static_cast<void>(detail::JoinedAtStart<>::here());
+  static_cast<void>(detail::JoinedAtStart<Once>::here());
   return detail::uniform(shape, low, high, dtype, device);
 }
 template <int = 0>
@@ -25,9 +25,9 @@ NDArray uniform(const Shape& shape, Dtype dtype = f32, Device device = cpu()) {
 }
 
 /// Normal random numbers: mean + deviation · n with n of mean 0 and deviation 1, a float (|n| < 6.7).
-template <int = 0>
+template <int Once = 0>
 NDArray normal(const Shape& shape, double mean, double deviation, Dtype dtype = f32, Device device = cpu()) {
-  static_cast<void>(detail::JoinedAtStart<>::here());
+  static_cast<void>(detail::JoinedAtStart<Once>::here());
   return detail::normal(shape, mean, deviation, dtype, device);
 }
 template <int = 0>
