@@ -337,7 +337,7 @@ void tensor_operator(Device gpu, const Softmax& softmax) {
 inline void refusals(Device gpu) {
   const std::string name = to_text(gpu);
   const NDArray x = array({1, 2}), y = x.to(gpu);
-  CHECK(sentence([&] { soft_hinge(y, x); }) ==
+  CHECK(sentence([&] { (void)soft_hinge(y, x); }) ==
         "soft_hinge: input 'rhs' is on cpu(0), expected " + name + " like input 'lhs'");
   CHECK(sentence([&] {
           NDArray out = zeros({2});
