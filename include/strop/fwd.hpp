@@ -40,7 +40,7 @@ class Op;
 template <class T>
 struct Required;
 struct Axes;
-struct Range;
+struct Range;  // NOLINT(bugprone-forward-declaration-namespace): not that of random numbers
 struct Note;
 struct ParamAlias;
 struct ParamUpgrade;

@@ -62,7 +62,7 @@ TEST_CASE("what runs where") {
 TEST_CASE("an operator without a kernel in the program is refused") {
   const shim::Device scope;
   const auto* const before = strop::detail::slot<Unknown>.cuda.exchange(nullptr);  // nvcc gave it one
-  CHECK(checks::sentence([] { unknown(strop::array({1}).to(shim::device)); }) ==
+  CHECK(checks::sentence([] { (void)unknown(strop::array({1}).to(shim::device)); }) ==
         "unknown: has no kernel for gpu(5) in this program; name the operator in a .cu file");
   strop::detail::slot<Unknown>.cuda.store(before);
 }
@@ -114,7 +114,7 @@ TEST_CASE("a GPU that is not there is refused in one sentence") {
     CHECK(said.find(with_cuda ? " CUDA device" : " no GPU") != std::string::npos);
     CHECK(said.find('\n') == std::string::npos);
   };
-  refused([&] { strop::array({1, 2}).to(none); });
+  refused([&] { (void)strop::array({1, 2}).to(none); });
   refused([&] { strop::zeros({2}, none); });
   refused([&] { strop::NDArray({2}, strop::f32, none); });
   refused([&] { strop::NDArray::shell({2}, strop::f32, none).wait(); });

@@ -56,6 +56,10 @@ template <class G>
 inline constexpr std::size_t results<cuda::Dropping<G>> = results<G>;
 template <class G>
 inline constexpr int gradient_order<cuda::Dropping<G>> = gradient_order<G>;
+template <class G>
+inline constexpr std::uint64_t asks_whole<cuda::Dropping<G>> = asks_whole<G>;
+template <class G>
+inline constexpr std::uint64_t whole_inputs<cuda::Dropping<G>> = whole_inputs<G>;
 }  // namespace detail
 }  // namespace strop::inline v0
 

@@ -107,7 +107,7 @@ constexpr double softplus(double x) {
 constexpr double log_sigmoid(double x) { return 0 - softplus(-x); }
 /// log(eˣ + eʸ). Where that is close to 0, terms cancel: then to some 1e-16 of the larger of x and y.
 constexpr double logaddexp(double x, double y) {
-  if (x != x || y != y) return x + y;
+  if (x != x || y != y) return x != x ? x : y;
   const double large = x > y ? x : y, small = x > y ? y : x;
   if (large == detail::infinity || small == -detail::infinity || large / 2 - small / 2 > 373) return large;
   return x == y ? (detail::Pair(x) + detail::ln2).hi : large + softplus(small - large);

@@ -62,7 +62,8 @@ struct Jet {
   std::uint8_t present = 1;  // bit m: c[m] is not 0 as a matter of course; what is stored for the others is 0
   bool known = false;        // a constant: one value in all lanes, level 0
 
-  constexpr Jet() {}  // constexpr, though no constant is made: else nvcc warns of every function on duals of it
+  // constexpr, though no constant is made: else nvcc warns of every function on duals of it
+  constexpr Jet() {}  // NOLINT(modernize-use-equals-default)
   template <Literal A>
   Jet(A a) {
     fill(static_cast<double>(a));

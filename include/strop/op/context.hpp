@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 namespace strop::inline v0 {
 
@@ -86,9 +86,9 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   constexpr ~Context() {
-    while (std::is_constant_evaluated() && early_ != nullptr) {
-      const EarlySpace* const space = early_;
-      early_ = space->next;
+    while (spaces_ != nullptr) {
+      const Space* const space = spaces_;
+      spaces_ = space->next;
       delete space;
     }
   }
@@ -96,8 +96,9 @@ class Context {
   /// Takes the space that the operator said it needs, so that what follows cannot fail for want of it.
   void reserve(std::int64_t bytes) {
     if (bytes <= 0) return;
-    spaces_.push_back(NDArray::fresh(Shape{bytes}, u8, device_));
-    next_ = spaces_.back().bytes();
+    const NDArray kept = NDArray::fresh(Shape{bytes}, u8, device_);
+    spaces_ = new KeptSpace(kept, spaces_);
+    next_ = kept.bytes();
     left_ = bytes;
   }
   /// The stream of the call; without one it may draw none.
@@ -109,18 +110,23 @@ class Context {
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_random(std::string_view why) {
     throw detail::CallError(cat(detail::CallError::speaker, "ctx.random()", why));
   }
-  /// Temporary space while the compiler runs an operator.
-  struct EarlySpace {
-    const EarlySpace* next;
-    constexpr explicit EarlySpace(const EarlySpace* others) : next(others) {}
-    constexpr virtual ~EarlySpace() = default;
+  /// Temporary space: a list, since not every library's vector may be a member where the compiler runs an operator.
+  struct Space {
+    const Space* next;
+    constexpr explicit Space(const Space* others) : next(others) {}
+    constexpr virtual ~Space() = default;
   };
+  struct KeptSpace final : Space {
+    NDArray array;
+    KeptSpace(NDArray kept, const Space* others) : Space(others), array(std::move(kept)) {}
+  };
+  /// Space while the compiler runs an operator.
   template <class E>
-  struct EarlySpaceOf final : EarlySpace {
+  struct EarlySpace final : Space {
     E* elements;
-    constexpr EarlySpaceOf(std::int64_t n, const EarlySpace* others)
-        : EarlySpace(others), elements(new E[static_cast<std::size_t>(n)]{}) {}
-    constexpr ~EarlySpaceOf() override { delete[] elements; }
+    constexpr EarlySpace(std::int64_t n, const Space* others)
+        : Space(others), elements(new E[static_cast<std::size_t>(n)]{}) {}
+    constexpr ~EarlySpace() override { delete[] elements; }
   };
   /// Space that `kept`, if there is one, owns or outlives.
   template <class E>
@@ -128,8 +134,8 @@ class Context {
     if (std::is_constant_evaluated()) {
       std::int64_t n = 1;
       for (std::int64_t extent : shape) n *= extent;
-      auto* const made = new EarlySpaceOf<E>(n, early_);
-      early_ = made;
+      auto* const made = new EarlySpace<E>(n, spaces_);
+      spaces_ = made;
       return made->elements;
     }
     return space<E>(shape, {});
@@ -146,7 +152,7 @@ class Context {
     std::byte* const reserved = take(bytes);
     if (reserved == nullptr && !kept.defined()) kept = NDArray::shell(Shape(shape), dtype_of<E>, device_);
     if (reserved == nullptr) kept.allocate();
-    if (kept.defined()) spaces_.push_back(kept);
+    if (kept.defined()) spaces_ = new KeptSpace(kept, spaces_);
     return reinterpret_cast<E*>(reserved != nullptr ? reserved : kept.bytes());
   }
   /// A piece of the reserved space, or null when that is used up.
@@ -162,11 +168,10 @@ class Context {
 
   Device device_;
   void* state_ = nullptr;
-  const EarlySpace* early_ = nullptr;
+  const Space* spaces_ = nullptr;
   std::byte* next_ = nullptr;
   std::int64_t left_ = 0;
   detail::Span<const Request> requests_;
-  std::vector<NDArray> spaces_;
   std::optional<random::Stream> drawn_;
   std::int32_t streams_ = 0;
 };

@@ -240,7 +240,8 @@ struct Gemm {
       const auto merge = [&](int level) { ((total[IJ] = waiting[level][IJ] + total[IJ]), ...); };
       for (;;) {
         ((total[IJ] = V{}), ...);
-        for (const std::int64_t end = std::min(whole, p + chain_of_sums * stretch); p < end;) {
+        const std::int64_t end = std::min(whole, p + chain_of_sums * stretch);
+        while (p < end) {  // NOLINT(bugprone-infinite-loop): multiply moves p
           multiply(std::min(end, p + stretch));
           ((total[IJ] += acc[IJ], acc[IJ] = V{}), ...);
         }

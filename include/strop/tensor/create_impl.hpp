@@ -38,8 +38,10 @@ STROP_IMPL void fill_range(Dtype dtype, std::byte* to, const Scalar& start, cons
       convert_elements(i64, values, dtype, to, now);
     } else {
       double values[block];
-      for (std::int64_t i = 0; i < now; ++i)
-        values[i] = start.real + step.real * static_cast<double>((first + i) / repeat);
+      for (std::int64_t i = 0; i < now; ++i) {
+        const std::int64_t steps = (first + i) / repeat;
+        values[i] = start.real + step.real * static_cast<double>(steps);
+      }
       convert_elements(f64, values, dtype, to, now);
     }
   }
