@@ -49,7 +49,7 @@ const std::string trace_file = "/tmp/strop_forks_" + std::to_string(getpid()) + 
 void use(int part) {
   switch (part) {
     case 0:
-      strop::array({1, 2}).copy();  // memory
+      (void)strop::array({1, 2}).copy();  // memory
       break;
     case 1:
       strop::parallel_for(1 << 20, 1024, [](std::int64_t, std::int64_t) {});  // helpers of loops
@@ -63,7 +63,9 @@ void use(int part) {
       strop::random::seed(3);
       break;
     default: {
-      const strop::Trace trace(trace_file);
+      {
+        const strop::Trace trace(trace_file);
+      }
       std::remove(trace_file.c_str());
     }
   }

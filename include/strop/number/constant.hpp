@@ -115,7 +115,8 @@ constexpr double logaddexp(double x, double y) {
 /// x log y, 0 where x is 0.
 constexpr double xlogy(double x, double y) {
   if (x == 0 && y == y) return 0;
-  if (x != x || !(y > 0) || abs(x) == detail::infinity || y == detail::infinity) return x * log(y);
+  if (x != x || y != y || y < 0 || (abs(x) == detail::infinity && y == 1)) return detail::nan;
+  if (y == 0 || abs(x) == detail::infinity || y == detail::infinity) return x * log(y);
   const double scale = abs(x) > 1 ? 0x1p-200 : 0x1p200;  // no product of halves is out of range
   return (detail::logarithm(y) * detail::Pair(x * scale)).hi / scale;
 }

@@ -474,7 +474,7 @@ constexpr Entry tensor_entry() {
   e.takes = &takes_type<T>;
   if constexpr (RequestsResource<T>) {
     e.resources = &stated_resources<T>;
-    static_cast<void>(random::detail::JoinedAtStart<sizeof(T) == 0>::here());  // it may draw
+    static_cast<void>(random::detail::JoinedAtStart < sizeof(T) == 0 > ::here());  // it may draw
   }
   if constexpr (StatesOperations<T>) e.operations = &stated_operations<T>;
   if constexpr (HasState<T>) {

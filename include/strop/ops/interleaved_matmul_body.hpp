@@ -33,7 +33,7 @@ struct Heads {
         width(x.shape()[2] / (std::int64_t{heads} * of_each)) {}
   explicit operator bool() const { return data != nullptr; }
   std::int64_t step() const { return count * parts * width; }
-  E* start(std::int64_t i, std::int64_t part) const { return *this ? data + (i * parts + part) * width : nullptr; }
+  E* start(std::int64_t i, std::int64_t part) const { return data + (i * parts + part) * width; }
   Strided<Number> matrix(std::int64_t i, std::int64_t part) const { return {start(i, part), step(), 1}; }
   void clear() const {
     if (*this) std::fill_n(data, length * step(), Number(0));

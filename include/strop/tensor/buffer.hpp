@@ -9,6 +9,7 @@
 #include <strop/memory/small.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <source_location>
 #include <span>
@@ -73,6 +74,9 @@ class Pending : public Counted {
 /// Whether the owner of memory looks at it, or takes it away, without asking an array.
 enum class Foreign : bool { no, yes };
 
+/// Where arrays without elements lie on the CPU, so that addresses in them are not computed from a null pointer.
+alignas(64) inline constinit std::byte no_elements[64]{};
+
 /// Memory with its owner's way to give it back. Counts the live bytes of pooled memory through the allocator.
 ///
 /// Who frees memory and who may look at it are two things: a part of an arena (tensor/arena.hpp) is given back to the
@@ -83,7 +87,7 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
 
   Buffer(Device device, std::int64_t bytes) : device_(device), bytes_(bytes) {
     if (device.kind == DeviceKind::gpu) memory::detail::driver_for(device);  // whose sentence is the one for arrays
-    data_ = memory::allocate(device, bytes);
+    data_ = bytes == 0 && device.kind == DeviceKind::cpu ? no_elements : memory::allocate(device, bytes);
   }
   Buffer(Device device, std::int64_t bytes, void* data, Release release, void* context, Foreign foreign = Foreign::yes)
       : device_(device),

@@ -325,7 +325,7 @@ TEST_CASE("a sparse factor somewhere behind a dense array changes nothing of its
       {{2}, [](const NDArray& x, const NDArray& s) { return square_of(product(s, x)); }, c},
       {{3, 2},
        [](const NDArray& x, const NDArray& s) {
-         return square_of(product(sum(x, {.axis = Axes{{1}}, .keepdims = true}), s));
+         return square_of(product(sum(x, {.axis = Axes{1}, .keepdims = true}), s));
        },
        column}};
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -69,7 +69,7 @@ constexpr Op<SquareSum> sum_of_squares;
 static_assert(RequestsResource<SquareSum> && !HasState<SquareSum>);
 
 struct Noise {
-  static constexpr std::string_view name = "state_noise";
+  [[maybe_unused]] static constexpr std::string_view name = "state_noise";
   static constexpr Resources resources{.random = true};
   constexpr auto forward(auto x) const { return x; }
 };

@@ -24,7 +24,7 @@ struct Mixed {
   strop::Shape shape = {2};
   std::string text_of_many_words;
   std::vector<int> list;
-  static constexpr int not_a_field = 3;
+  [[maybe_unused]] static constexpr int not_a_field = 3;
   int member_function() const { return 1; }
 };
 struct ThirtyTwo {

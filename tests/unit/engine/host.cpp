@@ -74,10 +74,10 @@ TEST_CASE("an engine runs on the host's threads alone") {
   for (int round = 0; round < 20; ++round) {
     std::atomic<int> ran = 0, elsewhere = 0;
     const auto here = std::this_thread::get_id();
+    int x = 0;
     {
       Engine engine{{.threads = 2, .kind = Kind::threaded, .spawn = Pool::spawn, .spawn_context = &pool}};
       const auto v = engine.variable();
-      int x = 0;
       for (int i = 0; i < 200; ++i) {
         const auto body = [&] {
           ++ran;

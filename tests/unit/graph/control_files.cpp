@@ -4,6 +4,7 @@
 #include <strop/graph/control.hpp>
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/cast.hpp>
+#include <strop/ops/reduce.hpp>
 
 #include "operators.hpp"
 
@@ -118,6 +119,7 @@ std::string with(std::string_view text, std::string_view what, std::string_view 
 TEST_CASE("files that MXNet has written are read, computed as it does, and written the same") {
   (void)broadcast_mul.entry(), (void)elemwise_add.entry(), (void)elemwise_mul.entry(), (void)identity.entry();
   (void)mul_scalar.entry(), (void)plus_scalar.entry(), (void)lesser_equal_scalar.entry(), (void)elemwise_lesser.entry();
+  (void)strop::sum.entry();
   check_file(foreach_file,
              {{"data", array({{1, 2}, {3, 4}, {-1, 0.5f}})},
               {"s", array({0.5f, -1})},

@@ -3,6 +3,7 @@
 /// Executors that share memory, and graphs on several devices.
 #include <strop/engine/engine.hpp>
 #include <strop/memory/statistics.hpp>
+#include <strop/ops/cast.hpp>
 #include <strop/ops/dropout.hpp>
 
 #include "operators.hpp"

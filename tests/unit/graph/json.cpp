@@ -215,7 +215,7 @@ TEST_CASE("an extent of 0 in the original's files of zeros follows from what the
 
 TEST_CASE("operators that the program lacks stand in one sentence") {
   const std::string said = refusal(graph_of(R"(, {"op": "_contrib_hawkesll", "name": "c1", "inputs": [[0, 0, 0]]},
-                              {"op": "SoftmaxOutput", "name": "s", "inputs": [[1, 0, 0]]},
+                              {"op": "GtQuadratic", "name": "s", "inputs": [[1, 0, 0]]},
                               {"op": "_contrib_hawkesll", "name": "c2", "inputs": [[2, 0, 0]]},
                               {"op": "GtQuadratic", "name": "q", "inputs": [[3, 0, 0]]})",
                                             5));

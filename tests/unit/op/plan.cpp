@@ -45,11 +45,10 @@ constexpr Op<RowSum> row_sum;
 
 template <class F>
 Plan plan_of(const F& f, std::vector<NDArray> in, NDArray out = {}, Request request = Request::write) {
-  const typename F::Registered* none = nullptr;
-  static_cast<void>(none);
+  const typename F::Registered params{};
   std::vector<const NDArray*> inputs;
   for (const NDArray& a : in) inputs.push_back(&a);
-  return resolve(f.entry(), nullptr, inputs, {&out, 1}, {&request, 1});
+  return resolve(f.entry(), &params, inputs, {&out, 1}, {&request, 1});
 }
 NDArray shell(const Shape& shape, Dtype type = f32, Storage storage = dense) {
   return NDArray::shell(shape, type, cpu(), storage);
@@ -98,9 +97,10 @@ TEST_CASE("a plan is for every call on arrays like those that it was made from")
   const NDArray a = array({1, 2, 3}), b = array({4, 5, 6});
   NDArray y = zeros({3});
   const detail::Ref<Plan> plan(new Plan(plan_of(square_of, {a}, y)));
+  const Square params;
   for (const NDArray& x : {a, b}) {
     const NDArray* in[] = {&x};
-    detail::dispatch_planned(plan, nullptr, in, {&y, 1}, {});
+    detail::dispatch_planned(plan, &params, in, {&y, 1}, {});
     CHECK(y.to_vector<float>() == product(x, x).to_vector<float>());
   }
 }
@@ -149,7 +149,7 @@ TEST_CASE("the gradient of a sum is repeated only where its elements are asked f
     for (const int axis : {0, 1}) {
       x.attach_grad();
       w.attach_grad();
-      const Axes axes{{axis}};
+      const Axes axes{axis};
       {
         record scope;
         const NDArray y = sum(product(x, w), {.axis = axes, .keepdims = keepdims});
@@ -170,7 +170,7 @@ TEST_CASE("the gradient of a sum is repeated only where its elements are asked f
   x.attach_grad();
   {
     record scope;
-    (sum(x) + sum(mean(square_of(x), {.axis = Axes{{0}}}))).backward();
+    (sum(x) + sum(mean(square_of(x), {.axis = Axes{0}}))).backward();
   }
   CHECK(x.grad().to_vector<float>() == std::vector<float>{2, 3, 4, 5, 6, 7});
 }

@@ -55,7 +55,7 @@ struct Shared {
   static constexpr std::string_view name = "registry_shared";
   constexpr auto forward(auto x) const { return x + 1; }
 };
-constexpr Op<Shared> shared;
+[[maybe_unused]] constexpr Op<Shared> shared;
 }  // namespace first
 namespace second {
 struct Shared {
@@ -63,27 +63,27 @@ struct Shared {
   static constexpr std::string_view aliases[] = {"registry_second"};
   constexpr auto forward(auto x) const { return x + 2; }
 };
-constexpr Op<Shared> shared;
+[[maybe_unused]] constexpr Op<Shared> shared;
 }  // namespace second
 
 struct RegistryPlain {
   constexpr auto forward(auto x) const { return x + 3; }
 };
-constexpr Op<RegistryPlain> plain;
+[[maybe_unused]] constexpr Op<RegistryPlain> plain;
 
 /// Its alias is what follows from the name of another.
 struct Other {
   static constexpr std::string_view name = "registry_plain";
   constexpr auto forward(auto x) const { return x + 4; }
 };
-constexpr Op<Other> other;
+[[maybe_unused]] constexpr Op<Other> other;
 
 struct RegistryScaled {
   float by = 1;
   static constexpr strop::ParamAlias param_aliases[] = {{"factor", "by"}};
   constexpr auto forward(auto x) const { return x * by; }
 };
-constexpr Op<RegistryScaled> scaled;
+[[maybe_unused]] constexpr Op<RegistryScaled> scaled;
 
 /// Another struct of this name stands in registry_other.cpp.
 struct RegistryTwice {
