@@ -97,7 +97,7 @@ TEST_CASE("a plan is for every call on arrays like those that it was made from")
   const NDArray a = array({1, 2, 3}), b = array({4, 5, 6});
   NDArray y = zeros({3});
   const detail::Ref<Plan> plan(new Plan(plan_of(square_of, {a}, y)));
-  const Square params;
+  const decltype(square_of)::Registered params{};
   for (const NDArray& x : {a, b}) {
     const NDArray* in[] = {&x};
     detail::dispatch_planned(plan, &params, in, {&y, 1}, {});
