@@ -137,11 +137,11 @@ struct Busy {
       run.backward(strop::array({1}));
       run.grad("data").wait();
     }
-    if (kind == 2) traced(small), strop::invoke("Twice", {small});
+    if (kind == 2) traced(small), (void)strop::invoke("Twice", {small});
     if (kind == 3) {
       loss.backward({}, true);
       strop::random::normal({300}, 0, 1);
-      for (int i = 0; i < 50; ++i) twice(strop::full({i + 1}, 1));
+      for (int i = 0; i < 50; ++i) (void)twice(strop::full({i + 1}, 1));
     }
     if (kind == 4) {
       const auto csr = strop::array({{0, 1}, {2, 0}}).to(strop::csr);

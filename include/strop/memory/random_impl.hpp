@@ -87,9 +87,9 @@ STROP_IMPL Stream detail::take_stream(Device device) {
     return {from.seed, 0, from.calls++};
   };
   ++detail::taken;
-  const Stream taken = Replay::current != nullptr ? Replay::current->next() : fresh();
-  if (Noting::current != nullptr) Noting::current->see(taken);
-  return taken;
+  const Stream stream = Replay::current != nullptr ? Replay::current->next() : fresh();
+  if (Noting::current != nullptr) Noting::current->see(stream);
+  return stream;
 }
 
 }  // namespace strop::inline v0::random

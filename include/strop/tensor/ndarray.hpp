@@ -133,22 +133,22 @@ class NDArray {
   View<E, Rank> view() const;
 
   /// A new array with the same elements, without a history.
-  [[nodiscard]] NDArray copy() const;
+  NDArray copy() const;
   /// The same array where nothing changes, else one that is converted (defined with the operators; it is recorded).
   template <std::same_as<Dtype> D>
-  [[nodiscard]] NDArray to(D dtype) const;
+  NDArray to(D dtype) const;
   template <std::same_as<Storage> S>
-  [[nodiscard]] NDArray to(S storage) const;
+  NDArray to(S storage) const;
   template <std::same_as<Device> D>
-  [[nodiscard]] NDArray to(D device) const;
+  NDArray to(D device) const;
 
   /// Rows [begin, end) of the first axis; negative positions count from the end. Dense: a view; CSR: a copy.
-  [[nodiscard]] NDArray slice(std::int64_t begin, std::int64_t end) const;
+  NDArray slice(std::int64_t begin, std::int64_t end) const;
   /// The i-th entry of the first axis, one dimension fewer (of a vector: shape (1,)). A view.
   NDArray operator[](std::int64_t i) const;
   /// A view of another shape with as many elements. Codes: 0 keeps an extent, −1 infers one, −2 copies the rest,
   /// −3 merges two, −4 splits one into the two that follow.
-  [[nodiscard]] NDArray reshape(const Shape& shape) const;
+  NDArray reshape(const Shape& shape) const;
 
   /// Parts of a sparse array; `data()` of a dense one is itself.
   NDArray data() const;
@@ -167,7 +167,7 @@ class NDArray {
   /// Gradients of all arrays that this one was computed from; head gradient 1 unless given.
   void backward(const NDArray& head_gradient = {}, bool retain_graph = false) const;
   /// The same elements without history.
-  [[nodiscard]] NDArray detach() const;
+  NDArray detach() const;
 
   /// Whether two handles are the same array (== compares elements).
   [[nodiscard]] bool is(const NDArray& other) const { return body_ == other.body_; }
