@@ -63,13 +63,11 @@ inline void backward(std::initializer_list<NDArray> heads, std::initializer_list
 /// The gradients of the heads with respect to the variables, as new arrays; `.grad()` stays as it is. With create_graph
 /// the results can be differentiated again.
 template <std::same_as<NDArray> A>
-[[nodiscard]] std::vector<NDArray> grad(const A& head, std::span<const NDArray> variables,
-                                        const GradOptions& options = {}) {
+std::vector<NDArray> grad(const A& head, std::span<const NDArray> variables, const GradOptions& options = {}) {
   return detail::collect_gradients(head, variables, options, &detail::add_recorded<detail::GradAdd>);
 }
 template <std::same_as<NDArray> A>
-[[nodiscard]] std::vector<NDArray> grad(const A& head, std::initializer_list<NDArray> variables,
-                                        const GradOptions& options = {}) {
+std::vector<NDArray> grad(const A& head, std::initializer_list<NDArray> variables, const GradOptions& options = {}) {
   return grad(head, std::span<const NDArray>(variables.begin(), variables.size()), options);
 }
 

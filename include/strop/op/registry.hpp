@@ -41,36 +41,34 @@ std::vector<NDArray> invoke_entry(const Entry& entry, std::span<const NDArray> i
 }  // namespace detail
 
 /// Runs the operator called `name` and returns all its visible outputs.
-[[nodiscard]] inline std::vector<NDArray> invoke_all(std::string_view name, std::initializer_list<NDArray> in,
-                                                     Attributes params = {},
-                                                     detail::Site site = detail::Site::current()) {
+inline std::vector<NDArray> invoke_all(std::string_view name, std::initializer_list<NDArray> in, Attributes params = {},
+                                       detail::Site site = detail::Site::current()) {
   return detail::invoke_entry(detail::find_operator(name), {in.begin(), in.size()}, {params.begin(), params.size()},
                               site);
 }
-[[nodiscard]] inline std::vector<NDArray> invoke_all(std::string_view name, std::span<const NDArray> in,
-                                                     AttributeSpan params = {},
-                                                     detail::Site site = detail::Site::current()) {
+inline std::vector<NDArray> invoke_all(std::string_view name, std::span<const NDArray> in, AttributeSpan params = {},
+                                       detail::Site site = detail::Site::current()) {
   return detail::invoke_entry(detail::find_operator(name), in, params, site);
 }
 
 /// A list of inputs with parameters that are written out.
-[[nodiscard]] inline std::vector<NDArray> invoke_all(std::string_view name, std::span<const NDArray> in,
-                                                     Attributes params, detail::Site site = detail::Site::current()) {
+inline std::vector<NDArray> invoke_all(std::string_view name, std::span<const NDArray> in, Attributes params,
+                                       detail::Site site = detail::Site::current()) {
   return invoke_all(name, in, AttributeSpan(params.begin(), params.size()), site);
 }
 
 /// Runs the operator called `name`, its parameters as text, and returns its first visible output. Throws Error for an
 /// unknown operator or parameter, naming the nearest ones.
-[[nodiscard]] inline NDArray invoke(std::string_view name, std::initializer_list<NDArray> in, Attributes params = {},
-                                    detail::Site site = detail::Site::current()) {
+inline NDArray invoke(std::string_view name, std::initializer_list<NDArray> in, Attributes params = {},
+                      detail::Site site = detail::Site::current()) {
   return invoke_all(name, in, params, site).front();
 }
-[[nodiscard]] inline NDArray invoke(std::string_view name, std::span<const NDArray> in, AttributeSpan params = {},
-                                    detail::Site site = detail::Site::current()) {
+inline NDArray invoke(std::string_view name, std::span<const NDArray> in, AttributeSpan params = {},
+                      detail::Site site = detail::Site::current()) {
   return invoke_all(name, in, params, site).front();
 }
-[[nodiscard]] inline NDArray invoke(std::string_view name, std::span<const NDArray> in, Attributes params,
-                                    detail::Site site = detail::Site::current()) {
+inline NDArray invoke(std::string_view name, std::span<const NDArray> in, Attributes params,
+                      detail::Site site = detail::Site::current()) {
   return invoke_all(name, in, params, site).front();
 }
 
