@@ -514,7 +514,7 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
   }
   if (any_abandoned) [[unlikely]]
     end_abandoned();
-  if (detail::call_mode.recorder != nullptr) recorded_work.elements += elements;
+  if (detail::call_mode.recorder != nullptr) recorded_work.elements += elements + work_of_a_call;
   if ((waits || is_long(elements)) && takes_long(entry, op, in.span(), results.span())) {
     dispatch_apart(entry, op, in.span(), results.span(), requests.span());
   } else {
