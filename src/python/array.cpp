@@ -308,7 +308,7 @@ void release_buffer(PyObject*, Py_buffer* view) { PyMem_Free(view->internal); }
 PyObject* to_numpy(PyObject* self, PyObject*) {
   return guarded([&] {
     const NDArray& a = own(self);
-    detail::check_untraced("asnumpy()");
+    detail::leave_trace("asnumpy()");
     wait_for(a);
     const nb::object shape = nb::steal(shape_tuple(a.shape()));
     const nb::object made = call_hook(Hook::empty, shape.ptr(), dtype_object(a.dtype()));

@@ -37,7 +37,7 @@ class BackwardPass {
   std::vector<NDArray>& collected() { return collected_; }
 
   void run(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
-    check_untraced("backward", "gradients go to arrays outside; call it on what the function returns");
+    leave_trace("backward", "gradients go to arrays outside; call it on what the function returns");
     const ModeScope mode(create_graph_ ? &tape : nullptr, call_mode.training);
     const PassClaims::Turn turn(claims_);
     try {

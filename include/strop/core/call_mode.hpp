@@ -21,8 +21,11 @@ struct FunctionTracer {
   const Recorder* recorder;
   /// `made` has elements of `from`, or copies of them, from number `first` on; `linked` where its gradient goes there.
   void (*derived)(const NDArray& from, const NDArray& made, std::int64_t first, bool linked);
-  /// Makes a loop or a branch on arrays a node, and runs it.
-  void (*flow)(TracedFlow&) = nullptr;
+  /// Makes a loop or a branch on arrays a node, and runs it; false: no graph can have it, and the caller runs it.
+  bool (*flow)(TracedFlow&);
+  /// Ends the trace: `what` has no place in a graph. Throws Error where calls are not computed, as in bodies of loops.
+  void (*leave)(std::string_view what, std::string_view why);
+  bool left = false;  // the function goes on without a graph
 };
 
 struct CallMode {
@@ -41,16 +44,18 @@ inline constinit thread_local bool inside_loop = false;
 /// What the calls of this thread are recorded by, traced or not.
 inline const Recorder* recording() { return call_mode.tracer == nullptr ? call_mode.recorder : call_mode.recorded; }
 
-[[noreturn, gnu::cold]] inline void refuse_traced(std::string_view what, std::string_view why) {
-  fail("trace_function: ", what, " cannot be traced: ", why);
+/// Who watches what this thread calls; null where nobody does.
+inline const FunctionTracer* watching() {
+  const FunctionTracer* const tracer = call_mode.tracer;
+  return tracer != nullptr && !tracer->left ? tracer : nullptr;
 }
-/// Throws Error where a function is traced that reads elements: its graph has none yet.
-inline void check_untraced(
+/// Ends the trace of a function that does what a graph cannot, such as reading elements.
+inline void leave_trace(
     std::string_view what,
     std::string_view why =
         "a graph has no values yet, and what depends on them would be fixed; compute with operators") {
-  if (call_mode.tracer != nullptr) [[unlikely]]
-    refuse_traced(what, why);
+  if (const FunctionTracer* const tracer = watching()) [[unlikely]]
+    tracer->leave(what, why);
 }
 
 /// Sets the mode of this thread's calls while it lives.

@@ -525,7 +525,7 @@ STROP_IMPL Executor& Executor::operator=(Executor other) noexcept {
 STROP_IMPL Executor::~Executor() = default;
 
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
-  detail::check_untraced("an Executor", "it has a graph of its own; call its symbol's operators");
+  detail::leave_trace("an Executor", "it has a graph of its own; call its symbol's operators");
   const detail::Ref<detail::BoundGraph> graph = graph_;
   const std::lock_guard mine(graph->running);
   const detail::Ref<detail::BoundGraph> now(&graph->active());  // a monitor may put another in its place

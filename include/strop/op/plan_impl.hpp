@@ -59,7 +59,7 @@ class Resolving {
   void run() {
     if (entry_.params != nullptr && entry_.params->checked) check_params(entry_.snake, *entry_.params, op_);
     if (entry_.found != 0)
-      check_untraced(entry_.snake, "the shape of its result follows from the data, which a graph does not know");
+      leave_trace(entry_.snake, "the shape of its result follows from the data, which a graph does not know");
     check_arguments();
     infer();
     choose_storages();
