@@ -7,12 +7,10 @@
 /// type of the operands, element by element. On integer arrays a number is truncated to an integer first.
 #pragma once
 #include <strop/ops/elementwise/broadcast.hpp>
-#include <strop/ops/elementwise/broadcast_compare.hpp>
 #include <strop/ops/elementwise/compare.hpp>
 #include <strop/ops/elementwise/elemwise.hpp>
 #include <strop/ops/elementwise/rounding.hpp>
 #include <strop/ops/elementwise/scalar.hpp>
-#include <strop/ops/elementwise/scalar_compare.hpp>
 
 #include <concepts>
 #include <type_traits>
