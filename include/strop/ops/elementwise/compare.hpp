@@ -61,8 +61,8 @@ namespace strop::inline v0 {
 #define STROP_STORED_none "A sparse input is computed densely."
 #define STROP_STORED_both "Sparse where both are of one storage, else dense."
 #define STROP_STORED_either "Sparse where either is."
-#define STROP_COMPARISON(Type, snake, Older, token, sign, stored, answers)                      \
-  STROP_OPERATORS(Type, snake, Older, a token b, detail::compare, stored, "", " " sign " ", "", \
+#define STROP_COMPARISON(Type, snake, Older, token, text, turned, stored, answers)              \
+  STROP_OPERATORS(Type, snake, Older, a token b, detail::compare, stored, "", " " text " ", "", \
                   ", in the type of the inputs", ", in the type of x", "array({1, 2})", "array({2, 2})", "2", answers)
 #define STROP_LOGIC(Type, snake, Older, condition, which, verb, stored, answers)                                       \
   STROP_OPERATORS(Type, snake, Older, condition, detail::relate, stored, which " of ", " and ", " " verb " not 0", "", \
