@@ -156,6 +156,11 @@ TEST_CASE("a callable is found by its own name") {
   check("Broadcast" #Type, "broadcast_" #snake); \
   check(#Type "Scalar", #snake "_scalar");
 #include <strop/ops/elementwise/relations.def>
+#define STROP_DRAWN(Type, snake, ...)      \
+  check("Random" #Type, "random_" #snake); \
+  check("Random" #Type "Like", "random_" #snake "_like");
+#define STROP_SAMPLED(Type, snake, ...) check("Sample" #Type, "sample_" #snake);
+#include <strop/ops/distributions.def>
   CHECK(callables > 200);
 }
 

@@ -30,7 +30,7 @@ SHARED = {
     "convolution": ("convolution", "deconvolution", "im2col", "upsampling"),
     "cumsum_ctc_pdf_zipfian": ("ctc_loss", "cumsum", "random_pdf", "random_zipfian"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
-    "init_random": ("init", "random", "random_counts", "random_sample"),
+    "init_random": ("init", "random", "random_sample"),
     "layers": ("dropout", "leaky_relu", "pooling"),
     "linalg": ("linalg/diagonals", "linalg/factors", "linalg/orthogonal", "linalg/products"),
     "linear": ("dot", "fully_connected", "khatri_rao"),

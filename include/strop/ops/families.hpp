@@ -80,7 +80,6 @@ using Families = OpLists<
     PowerOps,
     ProposalOps,
     QuantizationOps,
-    RandomCountOps,
     RandomOps,
     RandomPdfOps,
     RandomSampleOps,

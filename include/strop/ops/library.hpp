@@ -57,7 +57,6 @@
 #include <strop/ops/pooling.hpp>
 #include <strop/ops/quantization.hpp>
 #include <strop/ops/random.hpp>
-#include <strop/ops/random_counts.hpp>
 #include <strop/ops/random_pdf.hpp>
 #include <strop/ops/random_sample.hpp>
 #include <strop/ops/random_zipfian.hpp>
