@@ -276,18 +276,8 @@ void add_threads();
 
 /// The operators behind + and its like, of two arrays and of an array and a number.
 enum class Binary : std::uint8_t {
-  add,
-  sub,
-  mul,
-  div,
-  mod,
-  power,
-  equal,
-  not_equal,
-  greater,
-  greater_equal,
-  lesser,
-  lesser_equal,
+#define STROP_NAMED(function, ...) function,
+#include <strop/ops/arithmetic.def>
   matmul,
   count
 };

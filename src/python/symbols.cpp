@@ -37,6 +37,15 @@ nb::dict attributes_of_all(const Symbol& symbol) {
   return all;
 }
 
+/// By which names a symbol calls the operators of each function: of two symbols, with a number, with a number first.
+nb::dict arithmetic() {
+  nb::dict all;
+#define STROP_NAMED(function, both, number, turned, node, number_node, turned_node) \
+  all[#function] = nb::make_tuple(#node, #number_node, #turned_node);
+#include <strop/ops/arithmetic.def>
+  return all;
+}
+
 Variable variable_of(const nb::dict& options) {
   Variable made;
   for (const auto& [key, value] : options) {
@@ -365,6 +374,7 @@ void add_symbols(nb::module_& module) {
           },
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
   module.def("_var", [](const std::string& name, const nb::dict& options) { return var(name, variable_of(options)); });
+  module.attr("_arithmetic") = arithmetic();
   module.def("_group", [](const std::vector<Symbol>& symbols) { return group(symbols); });
   module.def("_lacking_node", [](const std::string& scope, const std::vector<Symbol>& outputs) {
     return detail::lacking_node(scope, outputs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The names of the library's operators, for sentences about those that a program lacks. tests/ops/registry.cpp holds
-/// the list to the registry of a program that has them all.
+/// The names of the library's operators, for sentences about those that a program lacks. tests/tools/operator_lists.py
+/// writes them from the golden list; tests/ops/symbols.cpp holds them to the registry of a program that has them all.
 #pragma once
 #include <strop/core/config.hpp>
 
