@@ -125,7 +125,7 @@ void sparse(Findings& found, const Subject& s, Tolerance tolerance = {});
 /// a place like any other, which a dense array cannot say.
 void sparse_patterns(Findings& found, const Subject& s, const std::vector<bool>& kept, bool places, double loose = 1);
 /// backward of these combinations, on the same patterns: in dense buffers what dense arrays give in double, in sparse
-/// ones the same at the stored places; added to what buffers hold; with indices of int32 the same bits.
+/// ones the same, in CSR at the stored places; added to what buffers hold; with indices of int32 the same bits.
 void sparse_gradients(Findings& found, const Subject& s, const std::vector<bool>& kept, bool places, double loose = 1);
 /// Of an update of (weight, gradient, states…), the combinations with a sparse gradient that come without a fallback,
 /// on the same patterns: rows that the gradient stores are what one gives that stores them all, the others likewise or
