@@ -242,9 +242,10 @@ class BackwardPass {
                                      : shell_of(input.array, storage));
     }
     if (!asked) return;
-    // In the memory of the head gradient, which nobody looks at again but a GPU for a result that is a sum over it.
+    // In the memory of the head gradient, which nobody looks at again but a GPU for a result of a map that is a sum
+    // over it.
     bool summed = false;
-    for (Index k = 0; k < out.size() && held.free_head >= 0; ++k)
+    for (Index k = 0; k < out.size() && held.free_head >= 0 && entry.is_map(); ++k)
       summed = summed || (requests[k] != Request::null && out[k].shape() != held.arrays[held.free_head].shape());
     if (held.free_head >= 0 && !create_graph_ && !summed)
       for (Index k = 0; k < out.size(); ++k)

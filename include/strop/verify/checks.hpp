@@ -103,6 +103,8 @@ void refused_dtypes(Findings& found, const Subject& s);
 void requests(Findings& found, const Subject& s, Tolerance tolerance = {});
 /// An output in the memory of an input, where the operator allows it.
 void inplace(Findings& found, const Subject& s);
+/// The stated gradient in the memory of each argument that gradient_inplace allows: the same bits as elsewhere.
+void gradient_inplace(Findings& found, const Subject& s);
 /// Inputs and outputs that are views: the same results, nothing written beside them, inputs unchanged.
 void views(Findings& found, const Subject& s);
 /// The first axis of the first input, and those that are as long, without elements: a result, or a sentence that begins
