@@ -242,9 +242,10 @@ class BackwardPass {
                                      : shell_of(input.array, storage));
     }
     if (!asked) return;
-    // In the memory of the head gradient, which nobody looks at again but a GPU for a result that is a sum over it.
+    // In the memory of the head gradient, which nobody looks at again but a GPU for a result of a map that is a sum
+    // over it.
     bool summed = false;
-    for (Index k = 0; k < out.size() && held.free_head >= 0; ++k)
+    for (Index k = 0; k < out.size() && held.free_head >= 0 && entry.is_map(); ++k)
       summed = summed || (requests[k] != Request::null && out[k].shape() != held.arrays[held.free_head].shape());
     if (held.free_head >= 0 && !create_graph_ && !summed)
       for (Index k = 0; k < out.size(); ++k)
@@ -281,16 +282,36 @@ class BackwardPass {
     return x.storage() == dense || x.allocated() ? x : shell_of(x, dense);
   }
 
-  /// Gradients of a map for sparse inputs where they are wanted at stored positions alone, computed there alone.
+  /// Gradients of a map for sparse inputs where they are wanted at stored positions alone, or are zero outside of rows
+  /// that are stored, computed there alone.
   void step_on_patterns(TapeNode& node, const GradientRoles& roles, Span<const NDArray> held, List<bool, 8>& given) {
     const Index results = roles.gives.size();
+    NDArray rows;
     for (Index k = 0; k < results; ++k) {
       const int i = roles.gives[k];
       const TapeInput& input = node.inputs[i];
-      if (!wanted(input) || !wants_pattern(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
+      if (!wanted(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
+      const bool by_rows = !wants_pattern(input) && takes_rows_of(input, held, roles);
+      if (by_rows && !rows.defined()) rows = rows_of_gradients(node);
+      const NDArray& places = by_rows ? rows : input.array;
+      if (!(by_rows ? rows.defined() : wants_pattern(input))) continue;
       given[i] = true;
-      contribute(input, map_on_pattern(*node.entry->gradient.entry, node.op(), held, results, k, input.array));
+      contribute(input, map_on_pattern(*node.entry->gradient.entry, node.op(), held, results, k, places));
     }
+  }
+  /// Whether the gradient of a row-sparse input is worth its rows alone, of dense heads: it goes to a row-sparse
+  /// buffer, or to a map that takes rows.
+  bool takes_rows_of(const TapeInput& input, Span<const NDArray> held, const GradientRoles& roles) const {
+    if (create_graph_ || input.array.storage() != row_sparse || !is_floating(input.array.dtype())) return false;
+    for (Index i = 0; i < roles.takes.size(); ++i)
+      if (roles.takes[i].role == Role::head && held[i].storage() != dense) return false;
+    if (input.leaf) return buffer_storage(input) == row_sparse;
+    const auto* node = static_cast<const TapeNode*>(input.source.get());
+    const Entry* const gradient = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
+    if (gradient == nullptr || !gradient->is_map()) return false;
+    for (const TapeInput& in : node->inputs)
+      if (in.array.storage() != dense && in.array.shape() != input.array.shape()) return false;
+    return true;
   }
 
   /// A leaf whose buffer the gradient operator may write itself.
@@ -347,7 +368,7 @@ class BackwardPass {
   std::optional<Storage> storage_of_gradient(const TapeNode& node, const TapeInput& in, int i,
                                              const GradientInputs& held) const {
     const GradientRule& rule = node.entry->gradient;
-    if (!has_sparse_buffer(in) && !wants_pattern(in)) return wanted_storage(in);
+    if (!has_csr_buffer(in) && !wants_pattern(in)) return wanted_storage(in);
     if (rule.entry->infer_storage == nullptr) return dense;  // then projected
     // Who does not read the input does not know its pattern, and says whether it knows another one.
     if (!held.sparse_head && !in_mask(rule.in, i)) return std::nullopt;
@@ -384,15 +405,14 @@ class BackwardPass {
     const Leaf* leaf = in.leaf ? static_cast<const Leaf*>(in.source.get()) : nullptr;
     return leaf != nullptr && leaf->gradient.defined() ? leaf->gradient.storage() : dense;
   }
-  /// A sparse leaf with a buffer of its own storage: its gradient is wanted on the leaf's pattern.
-  static bool has_sparse_buffer(const TapeInput& in) {
-    return in.array.storage() != dense && buffer_storage(in) == in.array.storage();
-  }
-  /// Whether the gradient of a sparse input is wanted at its stored positions alone: for a sparse buffer, or for a
-  /// result whose own inputs want no more. Gradients that are differentiated again stay whole.
+  /// A CSR leaf with a CSR buffer: its gradient is wanted on the leaf's pattern. A row-sparse buffer takes every row
+  /// that has a gradient.
+  static bool has_csr_buffer(const TapeInput& in) { return in.array.storage() == csr && buffer_storage(in) == csr; }
+  /// Whether the gradient of a sparse input is wanted at its stored positions alone: for a CSR buffer, or for a result
+  /// whose own inputs want no more. Gradients that are differentiated again stay whole.
   bool wants_pattern(const TapeInput& in) const {
     if (create_graph_ || !in.source || in.array.storage() == dense || !in.array.body().indices) return false;
-    if (in.leaf) return has_sparse_buffer(in);
+    if (in.leaf) return has_csr_buffer(in);
     return static_cast<const TapeNode*>(in.source.get())->on_pattern;
   }
   /// Whether the gradient takes heads that are stored as the results are.
@@ -487,7 +507,9 @@ class BackwardPass {
   }
   void contribute_zero(const TapeInput& in) {
     if (in.leaf) {
-      contribute(in, constant_like(in.array, 0));
+      contribute(in, buffer_storage(in) == row_sparse && !create_graph_
+                         ? NDArray(in.array.shape(), in.array.dtype(), in.array.device(), row_sparse)
+                         : constant_like(in.array, 0));
     } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot.defined()) {
       slot = shell_of(in.array, dense);
     }
@@ -551,8 +573,14 @@ STROP_IMPL std::vector<NDArray> collect_gradients(const NDArray& head, std::span
   pass.collect(variables);
   pass.run({&head, 1}, options.head_gradients);
   std::vector<NDArray> out = std::move(pass.collected());
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (!out[i].defined()) out[i] = zeros(variables[i].shape(), variables[i].dtype(), variables[i].device());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const NDArray& variable = variables[i];
+    if (!out[i].defined()) out[i] = zeros(variable.shape(), variable.dtype(), variable.device());
+    // As in its buffer: the rows that are not zero.
+    if (const NDArray buffer = variable.grad();
+        variable.storage() == row_sparse && buffer.defined() && buffer.storage() == row_sparse && !options.create_graph)
+      out[i] = cast_storage(out[i], row_sparse);
+  }
   return out;
 }
 

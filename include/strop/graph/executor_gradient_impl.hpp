@@ -221,10 +221,10 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
       buffer = dry ? NDArray::fresh_shell(array.shape(), array.dtype(), array.device(), storage)
                    : zeros(array.shape(), storage, array.dtype(), array.device());
     Step* const maker = value >= 0 && step_of[value] >= 0 ? &backward_steps[step_of[value]] : nullptr;
-    // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
+    // In a CSR buffer of a CSR argument of a map: computed at the argument's stored positions alone.
     const bool typed = buffer.defined() && buffer.dtype() == array.dtype();
-    if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
-        buffer.storage() == array.storage() && typed && !maker->node->like.empty() &&
+    if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() == csr &&
+        buffer.storage() == csr && typed && !maker->node->like.empty() &&
         inference.shape(maker->in[0]) == array.shape()) {
       maker->on_pattern.push_back({gradient.index, i});
       maker->requests[gradient.index] = Request::null;
@@ -436,9 +436,9 @@ STROP_IMPL void BoundGraph::backward(Span<const NDArray> given) {
       if (delivery.request != Request::add) set_to_zero(buffer);
       continue;
     }
-    // In a sparse buffer of a sparse argument: the projection on the argument's stored positions.
+    // In a CSR buffer of a CSR argument: the projection on the argument's stored positions.
     NDArray gradient = values[delivery.value];
-    if (gradient.storage() == dense && buffer.storage() != dense && argument.storage() == buffer.storage())
+    if (gradient.storage() == dense && buffer.storage() == csr && argument.storage() == csr)
       gradient = projected(gradient, argument);
     if (gradient.storage() == dense) gradient = as_type(gradient, buffer.dtype());
     copy_into(gradient, buffer, delivery.request);

@@ -28,7 +28,7 @@ struct Step {
   Ref<Plan> predicting;
   List<const NDArray*> inputs;
   List<NDArray> outputs;
-  /// Results of a map that are wanted at the stored positions of an argument alone.
+  /// Results of a map that are wanted at the stored positions of a CSR argument alone.
   struct OnPattern {
     int result, argument;  // positions in `out`, and among the arguments
   };

@@ -352,6 +352,7 @@ STROP_VERIFY_IMPL void battery(Findings& found, const Subject& s, Parts parts) {
   if (parts.dtypes) dtypes(found, s, any_dtype, parts.loose), refused_dtypes(found, s);
   requests(found, s, {1e-5 * parts.loose, 1e-6 * parts.loose});
   inplace(found, s);
+  gradient_inplace(found, s);
   views(found, s);
   if (parts.same_shape) zero_size(found, s);
   if (parts.same_shape && s.entry->is_map() && !s.entry->mutates) places(found, s);
