@@ -9,6 +9,7 @@
 #include <strop/autograd/sparse_nodes_impl.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
+#include <strop/op/contributions_impl.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/widened.hpp>
@@ -20,8 +21,7 @@ namespace detail {
 /// One pass over the tape. Leaves get their gradients in their buffers, or, for grad(), in `collected`.
 class BackwardPass {
  public:
-  BackwardPass(bool retain, bool create_graph, AddArrays add)
-      : retain_(retain), create_graph_(create_graph), add_(add) {}
+  BackwardPass(bool retain, bool create_graph) : retain_(retain), create_graph_(create_graph) {}
   BackwardPass(const BackwardPass&) = delete;
   BackwardPass& operator=(const BackwardPass&) = delete;
 
@@ -505,9 +505,9 @@ class BackwardPass {
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient;
       if (is_known_zero(slot)) slot = NDArray();
       if (!slot.defined() || slot.shape() == given.shape())
-        slot = slot.defined() ? sum_of(slot, given) : given;
+        slot = slot.defined() ? sum_of_contributions(slot, given) : given;
       else
-        slot = sum_of(repeated(slot, in.array.shape()), repeated(given, in.array.shape()));
+        slot = sum_of_contributions(repeated(slot, in.array.shape()), repeated(given, in.array.shape()));
       return;
     }
     auto* leaf = static_cast<Leaf*>(in.source.get());
@@ -516,18 +516,14 @@ class BackwardPass {
       for (Index i = 0; i < leaves_.size(); ++i)
         if (leaves_[i] == leaf) {
           NDArray& sum = element(collected_, i);
-          sum = sum.defined() ? sum_of(sum, gradient) : gradient;
+          sum = sum.defined() ? sum_of_contributions(sum, gradient) : gradient;
         }
       return;
     }
     const bool fresh = leaf->request == GradRequest::write && leaf->pass != pass_;
     leaf->pass = pass_;
-    const NDArray made = fresh ? gradient : sum_of(leaf->gradient, gradient);
+    const NDArray made = fresh ? gradient : sum_of_contributions(leaf->gradient, gradient);
     store_gradient(made, leaf->gradient);
-  }
-
-  NDArray sum_of(const NDArray& a, const NDArray& b) const {
-    return add_ != nullptr && create_graph_ ? add_(a, b) : add_arrays(a, b);
   }
 
   static void store_gradient(const NDArray& from, const NDArray& to) {
@@ -536,7 +532,6 @@ class BackwardPass {
     if (to.body().buffer) to.body().buffer->written();
   }
   bool retain_, create_graph_, collecting_ = false;
-  AddArrays add_;
   const std::uint64_t pass_ = next_pass();
   std::uint64_t mark_ = 0;  // of the nodes that were met on this walk
   PassClaims claims_;
@@ -546,8 +541,8 @@ class BackwardPass {
 };
 
 STROP_IMPL std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables,
-                                                  const GradOptions& options, AddArrays add) {
-  BackwardPass pass(options.retain_graph || options.create_graph, options.create_graph, add);
+                                                  const GradOptions& options) {
+  BackwardPass pass(options.retain_graph || options.create_graph, options.create_graph);
   pass.collect(variables);
   pass.run({&head, 1}, options.head_gradients);
   std::vector<NDArray> out = std::move(pass.collected());
@@ -559,7 +554,7 @@ STROP_IMPL std::vector<NDArray> collect_gradients(const NDArray& head, std::span
 }  // namespace detail
 
 STROP_IMPL void backward(std::span<const NDArray> heads, std::span<const NDArray> head_gradients, bool retain_graph) {
-  detail::BackwardPass(retain_graph, false, nullptr).run(heads, head_gradients);
+  detail::BackwardPass(retain_graph, false).run(heads, head_gradients);
 }
 
 STROP_IMPL void NDArray::backward(const NDArray& head_gradient, bool retain_graph) const {

@@ -42,15 +42,6 @@ STROP_IMPL NDArray repeated(const NDArray& gradient, const Shape& shape) {
   return whole;
 }
 
-STROP_IMPL NDArray add_arrays(const NDArray& a, const NDArray& b) {
-  if (a.storage() != dense && a.storage() == b.storage() && a.dtype() == b.dtype() &&
-      a.device().kind == DeviceKind::cpu && b.device() == a.device())
-    return add_stored(a, b);
-  const NDArray total(a.shape(), a.dtype(), a.device());
-  add_elements(dense_form(a), dense_form(b), total);
-  return total;
-}
-
 STROP_IMPL NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
 
 /// A gradient without elements stands for zeros.

@@ -8,7 +8,7 @@
 #include <strop/graph/graph.hpp>
 #include <strop/graph/naming.hpp>
 #include <strop/graph/passes/fused_map.hpp>
-#include <strop/op/gpu_map.hpp>
+#include <strop/op/contributions_impl.hpp>
 #include <strop/op/names.hpp>
 #include <strop/tensor/create.hpp>
 
@@ -21,56 +21,9 @@
 namespace strop::inline v0 {
 namespace detail {
 
-inline constexpr int most_summed = 4;
-
-template <class V, int N>
-void sum_loop(const void*, const void* const* in, void* const* out, std::int64_t n) {
-  V* y = static_cast<V*>(out[0]);
-  const V* x[std::size_t{N}];
-  for (int k = 0; k < N; ++k) x[k] = static_cast<const V*>(in[k]);
-  for (std::int64_t i = 0; i < n; ++i) {
-    V total = x[0][i];
-    for (int k = 1; k < N; ++k) total = static_cast<V>(total + x[k][i]);
-    y[i] = total;
-  }
-}
 template <class V, int Value>
 void fill_loop(const void*, const void* const*, void* const* out, std::int64_t n) {
   std::fill_n(static_cast<V*>(out[0]), n, V{Value});
-}
-template <int N>
-void same_shape_signature(const void*, int, Signature& s) {
-  fill_signature({}, {}, {}, N, 1, 1, s);
-}
-
-constexpr Entry plain_map(std::string_view name, std::string_view doc, int inputs, MapLoops loops) {
-  Entry e;
-  e.name = e.snake = e.qualified = name;
-  e.doc = doc;
-  e.library = e.same_shape = true;
-  e.inputs = e.min_inputs = inputs;
-  e.dtypes = any_dtype;
-  e.loops = loops;
-  e.facts.kept = [](const void*, Dtype) { return std::uint64_t{0}; };
-  return e;
-}
-
-/// On a GPU the driver alone adds and fills, so that no kernel has to be in the program.
-STROP_IMPL void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
-  const memory::GpuDriver& driver = memory::detail::driver_for(ctx.device());
-  const std::int64_t n = call.common.size();
-  if (n == 0) return;
-  const MapOperand& out = call.out[0];
-  const bool add = out.request == Request::add;
-  Index first = -1;  // what lies in the result already
-  for (Index k = 0; k < call.in.size(); ++k)
-    if (call.in[k].data == out.data) first = k;
-  if (!add && first < 0) {
-    first = 0;
-    driver.copy(ctx.device(), out.data, ctx.device(), call.in[0].data, n * size_of(call.dtype));
-  }
-  for (Index k = 0; k < call.in.size(); ++k)
-    if (add || k != first) driver.add(ctx.device(), call.dtype, out.data, call.in[k].data, out.data, n);
 }
 template <int Value>
 STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
@@ -84,35 +37,10 @@ STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
     memory::detail::copy_bytes(ctx.device(), out.data, ctx.device(), values.bytes(),
                                values.size() * size_of(call.dtype));
 }
-inline constexpr Kernels sum_launch{{&sum_on_gpu}};
 template <int Value>
 inline constexpr Kernels fill_launch{{&fill_on_gpu<Value>}};
-template <int N>
-inline constinit Slot sum_slot{.cuda = &sum_launch};
 template <int Value>
 inline constinit Slot fill_slot{.cuda = &fill_launch<Value>};
-
-/// The sum of N contributions to one gradient, in one pass.
-template <int N>
-constexpr Entry sum_entry(std::string_view name, std::string_view doc) {
-  Entry e = plain_map(name, doc, N, {&sum_loop<float, N>, &sum_loop<double, N>, &sum_loop<std::int64_t, N>});
-  e.signature = &same_shape_signature<N>;
-  e.facts.operations = [](const void*) { return N - 1; };
-  e.slot = &sum_slot<N>;
-  e.facts.zero = [](const void*, Dtype, std::uint64_t zeros) { return zeros == (std::uint64_t{1} << N) - 1; };
-  e.gradient.heads = 1;
-  e.gradient.gives = (std::uint64_t{1} << N) - 1;
-  e.gradient.compose = [](const void*, std::span<const NDArray> dy, std::span<const NDArray>) {
-    return std::vector<NDArray>(N, dy[0]);
-  };
-  e.gradient.compose_symbols = [](const void*, std::span<const Symbol> dy, std::span<const Symbol>) {
-    return std::vector<Symbol>(N, dy[0]);
-  };
-  return e;
-}
-inline constexpr Entry sum_entries[] = {sum_entry<2>("_grad_sum2", "The sum of two contributions to a gradient."),
-                                        sum_entry<3>("_grad_sum3", "The sum of three contributions to a gradient."),
-                                        sum_entry<4>("_grad_sum4", "The sum of four contributions to a gradient.")};
 
 /// Zeros (ones) of the shape, type and, of zeros, storage of the input.
 template <int Value>
@@ -130,9 +58,9 @@ inline constexpr Entry ones_entry = fill_entry<1>("_grad_ones", "Ones of the sha
 
 STROP_IMPL void enrol_gradient_operators() {
   static const bool once = [] {
-    enrol(sum_slot<2>, sum_entries[0]);
-    enrol(sum_slot<3>, sum_entries[1]);
-    enrol(sum_slot<4>, sum_entries[2]);
+    enrol(sum_slot<2>, sum_entry<2>);
+    enrol(sum_slot<3>, sum_entry<3>);
+    enrol(sum_slot<4>, sum_entry<4>);
     enrol(fill_slot<0>, zeros_entry);
     enrol(fill_slot<1>, ones_entry);
     return true;
@@ -252,7 +180,7 @@ class GradientWalk {
     for (int i = 1; i < parts.size(); ++i) {
       some.push_back(parts[i]);
       if (some.size() < most_summed && i + 1 < parts.size()) continue;
-      const Entry& entry = sum_entries[some.size() - 2];
+      const Entry& entry = some.size() == 2 ? sum_entry<2> : some.size() == 3 ? sum_entry<3> : sum_entry<4>;
       some = {plain_node(entry, std::move(some), cat(name, "_grad_sum"))};
     }
     parts = some;
