@@ -12,7 +12,6 @@
 #include <strop/op/contributions_impl.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_sparse.hpp>
-#include <strop/op/widened.hpp>
 #include <strop/tensor/sparse.hpp>
 
 namespace strop::inline v0 {
@@ -217,8 +216,6 @@ class BackwardPass {
       else
         held.push(argument.role == Role::in ? input_of(node, k) : output_of(node, k));
     }
-    const bool widened = !create_graph_ && !held.sparse && lacks_integers(entry, node.outputs[0].array.dtype());
-    if (widened) held.widen();
     List<bool, 8> given(node.inputs.size());
     if (entry.is_map()) step_on_patterns(node, roles, held.arrays.span(), given);
     List<NDArray, 4> out;
@@ -234,14 +231,15 @@ class BackwardPass {
       if (has_zero_gradient(input)) contribute_zero(input);
       const bool wants = wanted(input) && !given[i];
       asked = asked || wants;
-      NDArray direct = wants && !widened ? direct_target(node, input, i, held, storage) : NDArray();
+      NDArray direct = wants ? direct_target(node, input, i, held, storage) : NDArray();
       apart.push_back(!direct.defined());
       requests.push_back(!wants ? Request::null : direct.defined() ? direct_request(input) : Request::write);
-      out.push_back(direct.defined() ? direct
-                    : widened        ? GradientInputs::wide_shell(input.array, storage)
-                                     : shell_of(input.array, storage));
+      out.push_back(direct.defined() ? direct : shell_of(input.array, storage));
     }
     if (!asked) return;
+    if (create_graph_ && !held.arrays.empty() && computes_in_double(entry, held.arrays[0].dtype()))
+      fail("backward: the gradient of ", node.name(), " on ", name_of(held.arrays[0].dtype()),
+           " is truncated and has no gradient itself; convert its inputs to a floating type with cast");
     // In the memory of the head gradient, which nobody looks at again but a GPU for a result that is a sum over it.
     bool summed = false;
     for (Index k = 0; k < out.size() && held.free_head >= 0; ++k)
@@ -260,7 +258,7 @@ class BackwardPass {
     for (Index k = 0; k < out.size(); ++k) {
       if (requests[k] == Request::null) continue;
       const TapeInput& input = node.inputs[roles.gives[static_cast<int>(k)]];
-      apart[k] ? contribute(input, widened ? as_type(out[k], input.array.dtype()) : out[k]) : written(input);
+      apart[k] ? contribute(input, out[k]) : written(input);
     }
   }
 

@@ -8,7 +8,6 @@
 #include <strop/engine/pool.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/map_sparse.hpp>
-#include <strop/op/widened.hpp>
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/sparse.hpp>
 
@@ -84,14 +83,6 @@ struct GradientInputs {
           role == Role::head && arrays[i].storage() != dense && node.outputs[at].array.storage() == dense)
         arrays[i] = dense_form(arrays[i]), any = true, sparse_head = false;
     return any;
-  }
-  /// Integers as double; an array that is not kept lends its shape alone.
-  void widen() {
-    for (NDArray& a : arrays)
-      if (!is_floating(a.dtype())) a = a.allocated() ? as_type(a, f64) : wide_shell(a, a.storage());
-  }
-  static NDArray wide_shell(const NDArray& a, Storage storage) {
-    return NDArray::fresh_shell(a.shape(), f64, a.device(), storage);
   }
 };
 

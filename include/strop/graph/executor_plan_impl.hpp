@@ -140,7 +140,8 @@ STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
 /// Whether adding a result to memory costs less than writing it elsewhere and adding then.
 STROP_IMPL bool BoundGraph::takes_add(const Step& step, Inference& inference, int value) const {
   const Entry& entry = *step.node->entry;
-  if (is_half(*inference.type(value))) return false;  // which go through copies
+  if (is_half(*inference.type(value))) return false;  // which go through copies, as do integers:
+  if (!step.in.empty() && step.in[0] >= 0 && computes_in_double(entry, *inference.type(step.in[0]))) return false;
   Shape common{};
   for (int v : step.in) {
     if (v >= 0 && inference.storage(v) != dense) return false;
