@@ -10,6 +10,7 @@
 #include <strop/graph/passes/fused_map.hpp>
 #include <strop/op/contributions_impl.hpp>
 #include <strop/op/names.hpp>
+#include <strop/op/reverse.hpp>
 #include <strop/tensor/create.hpp>
 
 #include <algorithm>
@@ -96,7 +97,8 @@ class PlacedLike {
 };
 
 /// One walk from the outputs of a graph back to what gradients are wanted of.
-class GradientWalk {
+class GradientWalk : Reverse<GradientWalk> {
+  friend Reverse;
   static constexpr Index most_parts = 64;  // of one composed gradient, that are looked at
 
  public:
@@ -131,10 +133,10 @@ class GradientWalk {
       const Node& node = graph_.node(n);
       if (node.is_variable() || !leads_through(n)) continue;
       if (below_[n] && node.entry->gradient.of_loss()) loss_[n] = true;
-      bool reached = loss_[n];
-      for (int k = 0; k < node.outputs(); ++k) reached = reached || !parts_[graph_.value(n, k)].empty();
-      if (reached) step(n);
-      hand_on_zeros(n, reached);
+      const Coming coming = coming_to(n);
+      differentiate(n, coming);
+      const bool reached = coming == Coming::gradients;
+      if (reached && is_fused(node)) give_zeros(n);
       if (reached || below_[n])
         for (const NodeOutput& in : node.inputs)
           if (leads(in)) below_[graph_.find(in.node.get())] = true;
@@ -187,32 +189,47 @@ class GradientWalk {
     return parts[0];
   }
   NodeOutput output(int n, int k) const { return {Ref(&graph_.node(n)), k}; }
-  NodeOutput head(int n, int k) {
-    const Node& node = graph_.node(n);
-    const NodeOutput total = summed(node.output_name(k), parts_[graph_.value(n, k)]);
-    return total.node ? total : filled(zeros_entry, n, k, "_grad_zeros");
+  // What Reverse asks of a call, which is the number of a node.
+  using Value = Symbol;
+  static constexpr std::string_view plural = "results";
+  const Entry& entry(int n) const { return *graph_.node(n).entry; }
+  std::string_view name(int n) const { return entry(n).name; }
+  int inputs(int n) const { return static_cast<int>(graph_.node(n).inputs.size()); }
+  int outputs(int n) const { return graph_.node(n).outputs(); }
+  bool is_loss(int n) const { return loss_[n]; }
+  static bool is_composed(const GradientRule& rule) { return rule.compose_symbols != nullptr; }
+  Coming comes(int n, int k) const {
+    const int v = graph_.value(n, k);
+    return !parts_[v].empty() ? Coming::gradients : zeros_[v] ? Coming::zeros : Coming::nothing;
   }
+  NodeOutput gradient(int n, int k) { return summed(graph_.node(n).output_name(k), parts_[graph_.value(n, k)]); }
+  NodeOutput zeros(int n, int k) { return filled(zeros_entry, n, k, "_grad_zeros"); }
+  static void begin(int) {}
+  static bool gives_small(int) { return false; }
+  Symbol head(int n, int k) {
+    const bool starts = loss_[n] && comes(n, k) != Coming::gradients;
+    return Symbol(starts ? filled(ones_entry, n, k, "_grad_ones") : head_or_zeros(n, k));
+  }
+  Symbol input(int n, int i) const { return Symbol(graph_.node(n).inputs[i]); }
+  std::vector<Symbol> composed(int n, const List<Symbol, 4>& heads, const List<Symbol, 4>& in) {
+    const Node& node = graph_.node(n);
+    const NameScope names(cat(node.name, "_backward_"));
+    const PlacedLike place(node);
+    std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
+    find_unread(node, heads, gradients);
+    return gradients;
+  }
+  void give(int n, int i, const Symbol& gradient) { contribute(graph_.node(n).inputs[i], gradient.outputs()[0]); }
+  template <class... Parts>
+  [[noreturn]] void fail_at(int n, const Parts&... parts) const {
+    fail("Error in node ", graph_.node(n).name, ": ", parts...);
+  }
+
   /// Of the output's shape and type, which is all that is seen of it.
   NodeOutput filled(const Entry& entry, int n, int k, std::string_view suffix) {
     const NodeOutput made = plain_node(entry, {output(n, k)}, cat(graph_.node(n).name, suffix));
     unread_.push_back({made.node, nullptr, 1});
     return made;
-  }
-
-  void step(int n) {
-    const Node& node = graph_.node(n);
-    const GradientRule& rule = node.entry->gradient;
-    if (rule.compose_symbols != nullptr)
-      step_composed(n);
-    else if (rule.entry != nullptr)
-      step_operator(n);
-    else if (!rule.zero)
-      fail("Error in node ", node.name, ": ", node.entry->name, " has no gradient", no_further_gradient(*node.entry),
-           ", which ", wanted_name(), " needs",
-           node.entry->params == &flow_table
-               ? "; call the loop or branch on arrays, where its steps are recorded one by "
-                 "one and have gradients of every order"
-               : "");
   }
 
   /// Inputs that a gradient, or zeros as well, may come to: of a fused map not each result was computed from all of
@@ -225,52 +242,26 @@ class GradientWalk {
     return found;
   }
 
-  void hand_on_zeros(int n, bool reached) {
+  void give_zeros(int n) {
     const Node& node = graph_.node(n);
-    const GradientRule& rule = node.entry->gradient;
-    const bool none = rule.entry == nullptr && rule.compose_symbols == nullptr;
-    bool zero = reached && (none || is_fused(node));
-    for (int k = 0; k < node.outputs() && !reached; ++k) zero = zero || zeros_[graph_.value(n, k)];
-    if (!zero) return;
     const std::uint64_t given = reached_inputs(n, true);
     for (Index i = 0; i < node.inputs.size(); ++i)
       if (leads(node.inputs[i]) && in_mask(given, i)) zeros_[graph_.value(node.inputs[i])] = true;
   }
 
-  std::string wanted_name() const {
-    for (int n = 0; n < graph_.size(); ++n)
-      if (graph_.node(n).is_variable() && leads_[graph_.value(n, 0)])
-        return cat("the gradient of '", graph_.node(n).name, "'");
-    return "the gradient that is asked for";
-  }
-
-  void step_composed(int n) {
-    const Node& node = graph_.node(n);
-    List<Symbol> heads;
-    for (int k = 0; k < (node.entry->gradient.heads == every ? node.outputs() : 1); ++k) {
-      const bool starts = loss_[n] && parts_[graph_.value(n, k)].empty();
-      heads.push_back(Symbol(starts ? filled(ones_entry, n, k, "_grad_ones") : head(n, k)));
-    }
-    List<Symbol> in;
-    for (const NodeOutput& from : node.inputs) in.push_back(Symbol(from));
-    // Optional inputs that were left out are empty symbols.
-    while (in.size() < node.entry->inputs) in.push_back(Symbol());
-    const NameScope names(cat(node.name, "_backward_"));
-    const PlacedLike place(node);
-    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
-    if (std::ssize(gradients) > in.size())
-      fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(),
-           " results for ", in.size(), " inputs");
-    int i = 0;
-    for (const Symbol& gradient : gradients) {
-      if (i < node.inputs.size() && gradient.defined()) contribute(node.inputs[i], gradient.outputs()[0]);
-      ++i;
-    }
-    find_unread(node, heads, gradients);
+  std::string needed_by(int n) const {
+    std::string wanted = "the gradient that is asked for";
+    for (int v = graph_.size(); v-- > 0;)
+      if (graph_.node(v).is_variable() && leads_[graph_.value(v, 0)])
+        wanted = cat("the gradient of '", graph_.node(v).name, "'");
+    return cat(", which ", wanted, " needs",
+               entry(n).params == &flow_table ? "; call the loop or branch on arrays, where its steps are recorded one "
+                                                "by one and have gradients of every order"
+                                              : "");
   }
 
   /// Of inputs that a composed gradient does not read, its parts see shape and type.
-  void find_unread(const Node& node, const List<Symbol>& heads, const std::vector<Symbol>& gradients) {
+  void find_unread(const Node& node, const List<Symbol, 4>& heads, const std::vector<Symbol>& gradients) {
     const auto is_unread = [&](const NodeOutput& from) {
       bool unread = false;
       for (Index i = 0; i < node.inputs.size(); ++i) {
@@ -305,7 +296,7 @@ class GradientWalk {
     }
   }
 
-  void step_operator(int n) {
+  void step_stated(int n) {
     const Node& node = graph_.node(n);
     const GradientRule& rule = node.entry->gradient;
     const Ref<Node> made(new Node);
@@ -315,7 +306,7 @@ class GradientWalk {
     made->attributes = node.attributes;
     const GradientRoles roles = gradient_roles(rule, node.inputs.size(), node.outputs());
     for (const GradientArgument& argument : roles.takes)
-      made->inputs.push_back(argument.role == Role::head ? head(n, argument.at)
+      made->inputs.push_back(argument.role == Role::head ? head_or_zeros(n, argument.at)
                              : argument.role == Role::in ? node.inputs[argument.at]
                                                          : output(n, argument.at));
     made->signature.inputs.assign(unsigned_size(made->inputs.size()), "argument");
