@@ -20,7 +20,7 @@ namespace {
 
 /// Sums and fills of gradients, which enter the registry where gradients are first built: they are no part of what the
 /// library lists, and belong to a program that has none of its other operators.
-const std::string_view of_gradients = "_grad_add _grad_sum2 _grad_sum3 _grad_sum4 _grad_zeros _grad_ones";
+const std::string_view of_gradients = "_grad_sum2 _grad_sum3 _grad_sum4 _grad_zeros _grad_ones";
 
 /// The library's operators, those that only gradients use included, but for the above.
 std::vector<const Entry*> library() {
@@ -73,7 +73,6 @@ TEST_CASE("every operator of the library does what its entry claims") {
 
 TEST_CASE("so do the sums and fills of gradients") {
   strop::detail::enrol_gradient_operators();
-  CHECK(strop::Op<strop::detail::GradAdd>{}.entry().name == "_grad_add");
   int there = 0;
   for (const Entry* e : strop::detail::all_operators()) {
     if (!e->name.starts_with("_grad_")) continue;

@@ -40,30 +40,6 @@ STROP_IMPL void set_to_zero(const NDArray& a) {
   if (a.body().buffer) a.body().buffer->written();
 }
 
-/// An integer array as double; one without memory lends its shape alone.
-STROP_IMPL NDArray as_double(const NDArray& a) {
-  if (is_floating(a.dtype())) return a;
-  return a.allocated() ? as_type(a, f64) : NDArray::fresh_shell(a.shape(), f64, a.device(), dense);
-}
-
-/// A gradient of integers whose operator takes none.
-STROP_IMPL void run_in_double(BoundGraph& graph, Step& step) {
-  if (!step.plan->asked) return;
-  List<NDArray> given, made;
-  List<Request, 8> requests;
-  for (const NDArray* a : step.inputs) given.push_back(as_double(*a));
-  for (const NDArray& a : step.outputs)
-    made.push_back(NDArray::fresh_shell(a.shape(), wide_type(a.dtype()), a.device(), dense));
-  for (Request request : step.requests) requests.push_back(request == Request::null ? request : Request::write);
-  List<const NDArray*, 8> in;
-  for (const NDArray& a : given) in.push_back(&a);
-  dispatch(*step.node->entry, step.node->op(), in.span(), made.span(), requests.span(), {},
-           step.state < 0 ? nullptr : &graph.kept[step.state]->box);
-  for (Index k = 0; k < made.size(); ++k)
-    if (requests[k] != Request::null)
-      copy_into(as_type(made[k], step.outputs[k].dtype()), step.outputs[k], step.requests[k]);
-}
-
 /// Arrays that gradients go to, by name; where `make` says so, arguments without one, or those of floating types, get a
 /// new one.
 STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, Make make) {
@@ -92,7 +68,6 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     requests.push_back(static_cast<Request>(request));
     if (request != GradRequest::null) wanted.push_back(arg_nodes[i]);
   }
-  run_widened = &run_in_double;
   find_joint_gradients();
   optimize(wanted);
   NodeOutputs gradients;

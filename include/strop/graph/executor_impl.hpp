@@ -14,7 +14,6 @@
 #include <strop/graph/steps.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
-#include <strop/op/widened.hpp>
 #include <strop/tensor/arena.hpp>
 
 #include <algorithm>
@@ -139,7 +138,6 @@ struct BoundGraph : Counted {
   List<int> own_states;                     // the values that they are
   List<std::pair<NDArray, NDArray>> saved;  // the states' arrays, from and to
   void (*save_states)(BoundGraph&) = nullptr;
-  void (*run_widened)(BoundGraph&, Step&) = nullptr;  // with gradients
 
   // What the walk that makes gradients says of them.
   List<bool> reached;         // of what is wanted: whether it gets one, if only zeros
@@ -423,20 +421,12 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
     }
     for (int v : step.out) step.outputs.push_back(values[v]);
     const Entry& entry = *step.node->entry;
-    step.widened = entry.is_gradient() && !known.empty() && lacks_integers(entry, known[0].dtype());
-    for (const NDArray& a : known) step.widened = step.widened && a.storage() == dense;
-    List<NDArray> apart;  // what a widened step computes, of which nothing is there yet
-    for (Index k = 0; k < step.out.size() && step.widened; ++k)
-      apart.push_back(NDArray::shell(step.outputs[k].shape(), wide_type(step.outputs[k].dtype()), here));
     List<const NDArray*, 8> in;
-    for (NDArray& a : known) {
-      if (step.widened) a = NDArray::shell(a.shape(), wide_type(a.dtype()), here);
-      in.push_back(&a);
-    }
+    for (const NDArray& a : known) in.push_back(&a);
     try {
-      const Span<NDArray> out = step.widened ? apart.span() : step.outputs.span();
+      const Span<NDArray> out = step.outputs.span();
       step.plan = Ref<Plan>(new Plan(resolve(entry, step.node->op(), in.span(), out, step.requests.span())));
-      if (!step.widened) make_outputs(*step.plan, step.node->op(), in.span(), out);
+      make_outputs(*step.plan, step.node->op(), in.span(), out);
       // One plan serves prediction and training but for random numbers: who drew some that it does not need would leave
       // others than a call does to the nodes behind.
       const Resources predicting = step.resources(in.span(), false), training = step.resources(in.span(), true);
@@ -465,7 +455,6 @@ STROP_IMPL void BoundGraph::run_step(Step& step) {
   try {
     for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
     run_on_patterns(step);
-    if (step.widened) return run_widened(*this, step);
     const Inputs in = step.inputs.span();
     Ref<StateBox>* const state = step.state < 0 ? nullptr : &kept[step.state]->box;
     if (step.takes_head && sparse_heads)

@@ -7,6 +7,7 @@
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/placement.hpp>
 #include <strop/op/broadcast.hpp>
+#include <strop/op/contributions_impl.hpp>
 #include <strop/op/gradient_roles.hpp>
 
 #include <algorithm>
@@ -120,7 +121,7 @@ STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
     for (int v : step.out) outside = outside && (values[v].defined() || uses[v] == 0);
     for (int v : step.in) stays = stays || (v >= 0 && written[v]);
     behind[s] = s;
-    if (!stays && (outside || step.node->entry->name.starts_with("_grad_sum"))) {
+    if (!stays && (outside || is_sum(*step.node->entry))) {
       behind[s] = -1;
       for (int v : step.in)
         if (v >= 0 && maker[v] >= 0) behind[s] = std::max(behind[s], behind[maker[v]]);
@@ -139,7 +140,8 @@ STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
 /// Whether adding a result to memory costs less than writing it elsewhere and adding then.
 STROP_IMPL bool BoundGraph::takes_add(const Step& step, Inference& inference, int value) const {
   const Entry& entry = *step.node->entry;
-  if (is_half(*inference.type(value))) return false;  // which go through copies
+  if (is_half(*inference.type(value))) return false;  // which go through copies, as do integers:
+  if (!step.in.empty() && step.in[0] >= 0 && computes_in_double(entry, *inference.type(step.in[0]))) return false;
   Shape common{};
   for (int v : step.in) {
     if (v >= 0 && inference.storage(v) != dense) return false;
@@ -161,7 +163,7 @@ STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference
     Step& sum = steps[s];
     for (int& v : sum.in)
       if (v >= 0 && now[v] >= 0) v = now[v];
-    if (!sum.node->entry->name.starts_with("_grad_sum") || sum.requests[0] == Request::null) continue;
+    if (!is_sum(*sum.node->entry) || sum.requests[0] == Request::null) continue;
     const int total = sum.out[0];
     List<int, 4> terms;
     // Results are the same to the bit: terms are added in their order, and as one to what the caller's array holds.

@@ -121,7 +121,7 @@ STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
   const Plan& plan = *step.plan;
   // A state that is written outlives the run: a failure of the steps beside it must not become its own.
   const bool draws = plan.resources.random || (step.predicting && step.predicting->resources.random);
-  if (step.widened || !plan.asked || !plan.why.empty() || draws || !plan.mutated.empty() || step.state >= 0 ||
+  if (!plan.asked || !plan.why.empty() || draws || !plan.mutated.empty() || step.state >= 0 ||
       step.node->entry->cpu.make_state != nullptr || !step.on_pattern.empty())
     return false;
   bool all = true;

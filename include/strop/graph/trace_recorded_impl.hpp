@@ -158,7 +158,7 @@ STROP_IMPL std::vector<NDArray> TracedStep::backward_by_calls(Span<const NDArray
     results.push_back(made[k]);
     given.push_back(heads[k]);
   }
-  BackwardPass pass(false, false, nullptr);
+  BackwardPass pass(false, false);
   pass.collect(leaves.span());
   pass.run(results.span(), given.span());
   std::vector<NDArray> out(unsigned_size(inputs_.size()));

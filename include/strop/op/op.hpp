@@ -150,12 +150,8 @@ inline constexpr bool operators_compiled = true;
 inline constexpr bool operators_compiled = false;
 #endif
 
-/// Of operators of ours in no list of a family, which are in no such library: they are built where they are called.
-template <class T>
-inline constexpr bool built_where_called = false;
-
 /// The entry in use. Before main has begun it may not be enrolled yet; where the machine runs none, it is refused.
-template <class T, bool Library, bool Linked = Library && operators_compiled && !built_where_called<T>>
+template <class T, bool Library, bool Linked = Library && operators_compiled>
 const Entry& entry_in_use() {
 #if defined(__CUDACC__)
   (void)&GpuEnroller<T>::instance;

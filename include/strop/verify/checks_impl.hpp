@@ -342,7 +342,7 @@ STROP_VERIFY_IMPL void second_gradient(Findings& found, const Subject& s, Gradie
         const Subject& with = *static_cast<const Subject*>(context);
         record scope;
         const NDArray y = call(with, {x.begin(), x.end()})[0];
-        return detail::collect_gradients(square(y), x, {.create_graph = true}, &detail::add_recorded<>);
+        return detail::collect_gradients(square(y), x, {.create_graph = true});
       },
       &s);
   found.expect(s, "gradient of the gradient", result.passed ? "" : result.text);
