@@ -265,11 +265,11 @@ struct TensorGradient {
     if (!tagged) return said;
     const auto rank = [](bool written, int number) {
       const auto place = [](const ArgInfo& info) { return std::pair(static_cast<int>(info.role), info.at); };
-      int k = 0, rank = 0;
+      int k = 0, before = 0;
       for (const ArgInfo& info : infos)
         if (info.writes == written && k++ == number)
-          for (const ArgInfo& other : infos) rank += other.writes == written && place(other) < place(info) ? 1 : 0;
-      return rank;
+          for (const ArgInfo& other : infos) before += other.writes == written && place(other) < place(info) ? 1 : 0;
+      return before;
     };
     return {rank(false, said.input), rank(true, said.output)};
   }
