@@ -136,7 +136,7 @@ TEST_CASE("gradients that nobody asked for are not computed") {
   run.forward(true, {{"data", full({3, 4}, 1)}, {"out_label", full({3, 2}, 1)}});
   run.backward();
   CHECK(same(run.grad("fc_weight"), full({2, 4}, -3)));
-  CHECK(GtDense::data_gradients == before);
+  CHECK(GtDense::data_gradients.load() == before);
 }
 
 TEST_CASE("head gradients: needed unless all outputs are loss heads, and checked") {

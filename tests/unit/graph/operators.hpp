@@ -9,6 +9,7 @@
 #include <strop/tensor/sparse.hpp>
 #include <unit/sentence.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -89,7 +90,7 @@ struct GtDense {
         }
       }
   }
-  static inline int data_gradients = 0;  // how often the gradient of data was computed
+  static inline std::atomic<int> data_gradients = 0;  // how often the gradient of data was computed
 };
 inline constexpr Op<GtDense> dense_layer;
 

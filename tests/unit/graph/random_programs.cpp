@@ -174,13 +174,14 @@ TEST_CASE("random programs") {
         }
       for (std::size_t k = 0; k < g.size(); ++k) {
         constexpr double step = 1e-5;
-        double& at = leaves[i].view<double>()[static_cast<std::int64_t>(k)];
-        const double before = at;
-        at = before + step;
+        // A new view each time: it waits for calls that read the leaf and that no result needs.
+        const auto at = [&]() -> double& { return leaves[i].view<double>()[static_cast<std::int64_t>(k)]; };
+        const double before = at();
+        at() = before + step;
         const double up = total(program, leaves, weights);
-        at = before - step;
+        at() = before - step;
         const double down = total(program, leaves, weights);
-        at = before;
+        at() = before;
         CHECK(g[k] == doctest::Approx((up - down) / (2 * step)).epsilon(1e-6).scale(1));
       }
     }
