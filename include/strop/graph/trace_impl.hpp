@@ -7,10 +7,10 @@
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/fork.hpp>
+#include <strop/graph/bound_graph.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor.hpp>
-#include <strop/graph/executor_impl.hpp>
 #include <strop/graph/naming.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/graph/trace_recorded_impl.hpp>

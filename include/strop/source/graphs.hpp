@@ -25,12 +25,11 @@
 #include <strop/graph/control/flow_infer_impl.hpp>
 #include <strop/graph/control/run_impl.hpp>
 #include <strop/graph/control_impl.hpp>
+#include <strop/graph/executor_bind_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
-#include <strop/graph/executor_impl.hpp>
-#include <strop/graph/executor_plan_impl.hpp>
-#include <strop/graph/executor_segments_impl.hpp>
-#include <strop/graph/executor_share_impl.hpp>
-#include <strop/graph/executor_watch_impl.hpp>
+#include <strop/graph/executor_memory_impl.hpp>
+#include <strop/graph/executor_run_impl.hpp>
+#include <strop/graph/executor_steps_impl.hpp>
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/json_read_impl.hpp>

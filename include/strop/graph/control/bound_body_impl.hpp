@@ -4,10 +4,10 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/fork.hpp>
+#include <strop/graph/bound_graph.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
-#include <strop/graph/executor_impl.hpp>
 
 #include <mutex>
 #include <utility>
