@@ -8,7 +8,7 @@
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/gradient.hpp>
 #include <strop/graph/graph.hpp>
-#include <strop/graph/passes/passes.hpp>
+#include <strop/graph/passes/known_graph.hpp>
 #include <strop/graph/placement.hpp>
 #include <strop/graph/plan.hpp>
 #include <strop/graph/steps.hpp>
@@ -61,6 +61,7 @@ class ArenaPool : public Counted {
 };
 struct BoundGraph;
 struct Monitor;
+struct PassGraph;
 class Inference;
 /// What executors do that share: constant, and in programs where one does.
 struct Sharing {
@@ -190,6 +191,7 @@ struct BoundGraph : Counted {
 
   // In executor_gradient_impl.hpp.
   NodeOutputs gradient_nodes(const NodeOutputs& wanted);
+  void make_gradients(PassGraph& graph);
   void place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients, bool make);
   void set_heads(Span<const NDArray> given);
   void check_repeatable() const;

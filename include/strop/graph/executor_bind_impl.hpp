@@ -11,6 +11,7 @@
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/name_table.hpp>
 #include <strop/graph/passes/devices.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/tensor/create.hpp>
 
 #include <algorithm>
@@ -143,6 +144,8 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
   gradients.resize(wanted.size());
   try {
     gradients = gradient_nodes(wanted);
+  } catch (const PassError&) {
+    throw;
   } catch (const Error& error) {  // of use to those who only predict
     no_gradient = error.what();
   }
@@ -389,6 +392,8 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
   if (integers) try {
       const detail::Ref<BoundGraph> run = bound(BoundGraph::Make::all);
       if (run->no_gradient.empty()) return run->as_executor();
+    } catch (const detail::PassError&) {
+      throw;
     } catch (const Error&) {  // numbers of classes, positions and the like have no gradient: the others have theirs
     }
   return bound(BoundGraph::Make::floating)->as_executor();

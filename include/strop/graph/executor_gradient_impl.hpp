@@ -8,6 +8,7 @@
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/mirror_nodes_impl.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/widened.hpp>
@@ -65,8 +66,17 @@ STROP_IMPL void run_in_double(BoundGraph& graph, Step& step) {
 }
 
 STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
-  NodeOutputs out;
-  if (wanted.empty()) return out;
+  if (wanted.empty()) return {};
+  PassGraph made{net, device, {{}, {}, wanted}};
+  made.gradients_of = this;
+  run_passes(gradient_passes, made);
+  return made.gradients;
+}
+
+STROP_IMPL void make_gradients(PassGraph& graph) { graph.gradients_of->make_gradients(graph); }
+STROP_IMPL void BoundGraph::make_gradients(PassGraph& graph) {
+  NodeOutputs& out = graph.gradients;
+  const NodeOutputs& wanted = graph.variables.wanted;
   GradientWalk walk(net, wanted);
   for (Index i = 0; i < net.size(); ++i) {
     const NodeOutput& output = net[i];
@@ -89,15 +99,18 @@ STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
   }
   contributions = walk.contributions();
   unread = walk.unread();
-  NodeOutputs all = contributions;
-  for (const NodeOutput& gradient : out) all.push_back(gradient);
-  Mirroring mirroring(net);
+}
+
+STROP_IMPL void mirror_marked(PassGraph& graph) {
+  BoundGraph& of = *graph.gradients_of;
+  NodeOutputs all = of.contributions;
+  for (const NodeOutput& gradient : graph.gradients) all.push_back(gradient);
+  Mirroring mirroring(graph.outputs);
   mirroring.run(all);
-  snapshots = mirroring.snapshots();
-  save_states = [](BoundGraph& self) {
+  of.snapshots = mirroring.snapshots();
+  of.save_states = [](BoundGraph& self) {
     for (const auto& [from, to] : self.saved) copy_into(from, to);
   };
-  return out;
 }
 
 /// Decides where each gradient is computed: in its buffer where nothing else uses it, else delivered there at the end.

@@ -6,7 +6,7 @@
 #include <strop/graph/bound_graph.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/passes/devices.hpp>
-#include <strop/graph/passes/passes.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
@@ -20,13 +20,10 @@ namespace strop::inline v0::detail {
 
 /// Lets the passes make of the symbol what runs in its place.
 STROP_IMPL void BoundGraph::optimize(const NodeOutputs& wanted) {
-  BoundVariables known = variables();
-  known.wanted = wanted;
-  Device at = device;  // one that allows least, of all
-  if (!groups.empty()) net = place_nodes(net, device, groups, known);
-  for (const auto& [name, there] : groups)
-    if (!way_of(there).defers) at = there;
-  if (!as_written) net = optimized(net, at, known);
+  PassGraph made{net, device, variables(), groups, as_written};
+  made.variables.wanted = wanted;
+  run_passes(graph_passes, made);
+  net = made.outputs;
 }
 
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
@@ -104,9 +101,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
         if (step.reads(i)) ++uses[step.in[i]];
   for (const NodeOutput& output : net) ++uses[graph.value(output)];
   if (place != nullptr) place(*this, graph, inference, gradients);
-  drop_unused(backward_steps);
-  run_early(backward_steps);
-  if (!as_written) add_in_place(backward_steps, inference);
+  run_passes(step_passes, *this, inference);
   make_values(graph, inference);
   if (const auto look = planned_graphs.load(std::memory_order_acquire); look != nullptr) look(*this);
   if (dry) return;

@@ -12,6 +12,7 @@
 #include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/naming.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/graph/trace_recorded_impl.hpp>
 #include <strop/graph/traced_calls_impl.hpp>
@@ -448,7 +449,7 @@ STROP_IMPL void TracedGraph::bind(std::span<const NDArray> in) {
   BoundVariables variables;
   for (std::size_t i = 0; i < in.size(); ++i) variables.add(argument_nodes[i], in[i]);
   for (const auto& [node, array] : captured) variables.add(node, array);
-  const NodeOutputs net = optimized(results, device, variables);
+  const NodeOutputs net = optimized(results, device, std::move(variables));
   const Graph graph(net, true);
   const Ref<BoundGraph> made(new BoundGraph(Symbol(net), device));
   const auto give = [&](const NodeOutput& node, const NDArray& array) {
@@ -541,6 +542,8 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
   }
   try {
     if (!made->by_calls && !made->recorded) made->bind(in);
+  } catch (const PassError&) {
+    throw;
   } catch (const Error&) {  // a call may know more than inference on a graph does
     made->by_calls = true;
   }

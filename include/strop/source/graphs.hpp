@@ -36,6 +36,7 @@
 #include <strop/graph/json_write_impl.hpp>
 #include <strop/graph/mirror_impl.hpp>
 #include <strop/graph/mirror_nodes_impl.hpp>
+#include <strop/graph/passes/check_impl.hpp>
 #include <strop/graph/passes/common_impl.hpp>
 #include <strop/graph/passes/constants_impl.hpp>
 #include <strop/graph/passes/devices_impl.hpp>
