@@ -2,28 +2,16 @@
 /// \file
 /// What holds for the calls that a thread makes: set by scopes, and anew for every operation that an engine runs on it.
 #pragma once
-#include <strop/core/error.hpp>
-#include <strop/fwd.hpp>
+#include <strop/core/config.hpp>
 
-#include <cstdint>
-#include <string_view>
 #include <utility>
 
 namespace strop::inline v0::detail {
 
-struct Running;   // an operation of an engine that is under way; the engine knows what it is
-struct Recorder;  // what sees every call while it is recorded; the layer of operators knows what it is
-
-struct TracedFlow;  // the layer of graphs knows what it is
-
-/// Who watches a function while it is traced (graph/trace.hpp).
-struct FunctionTracer {
-  const Recorder* recorder;
-  /// `made` has elements of `from`, or copies of them, from number `first` on; `linked` where its gradient goes there.
-  void (*derived)(const NDArray& from, const NDArray& made, std::int64_t first, bool linked);
-  /// Makes a loop or a branch on arrays a node, and runs it.
-  void (*flow)(TracedFlow&) = nullptr;
-};
+// Each is known to its own layer alone.
+struct Running;      // an operation of an engine that is under way
+struct Recorder;     // what sees every call while it is recorded; that of operators
+struct ArrayTracer;  // who follows arrays while a function is traced; that of arrays
 
 struct CallMode {
   const Recorder* recorder = nullptr;
@@ -31,7 +19,7 @@ struct CallMode {
   /// Whoever waits for an operation waits for all that it does, so that happens at once.
   const Running* operation = nullptr;
   /// While a function is traced, `recorder` is the tracer's, and this is who records besides.
-  const FunctionTracer* tracer = nullptr;
+  const ArrayTracer* tracer = nullptr;
   const Recorder* recorded = nullptr;
 };
 inline constinit thread_local CallMode call_mode{};
@@ -40,18 +28,6 @@ inline constinit thread_local bool inside_loop = false;
 
 /// What the calls of this thread are recorded by, traced or not.
 inline const Recorder* recording() { return call_mode.tracer == nullptr ? call_mode.recorder : call_mode.recorded; }
-
-[[noreturn, gnu::cold]] inline void refuse_traced(std::string_view what, std::string_view why) {
-  fail("trace_function: ", what, " cannot be traced: ", why);
-}
-/// Throws Error where a function is traced that reads elements: its graph has none yet.
-inline void check_untraced(
-    std::string_view what,
-    std::string_view why =
-        "a graph has no values yet, and what depends on them would be fixed; compute with operators") {
-  if (call_mode.tracer != nullptr) [[unlikely]]
-    refuse_traced(what, why);
-}
 
 /// Sets the mode of this thread's calls while it lives.
 class CallModeScope {

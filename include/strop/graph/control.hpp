@@ -127,6 +127,11 @@ struct TracedFlow {
   const FlowOperators* operators;
   std::vector<NDArray> out = {};  // what the node gives
 };
+/// Who traces a function makes loops and branches on arrays nodes, and runs them.
+struct FunctionTracer : CallTracer {
+  void (*flow)(TracedFlow&);
+};
+
 /// What the node of `body` gives where a function is traced.
 template <class Run>
 std::vector<NDArray> traced_flow(FlowKind kind, std::vector<NDArray> in, std::int64_t most, std::string_view name,
@@ -134,7 +139,7 @@ std::vector<NDArray> traced_flow(FlowKind kind, std::vector<NDArray> in, std::in
   const auto run = [](const void* with, TracedFlow::Body& one) { (*static_cast<const Run*>(with))(one); };
   using X = std::conditional_t<std::is_void_v<Run>, void, NDArray>;  // dependent, so that they are built here alone
   TracedFlow flow{kind, std::move(in), most, name, run, &body, &flow_operators<X>};
-  call_mode.tracer->flow(flow);
+  static_cast<const FunctionTracer*>(call_mode.tracer)->flow(flow);
   return std::move(flow.out);
 }
 

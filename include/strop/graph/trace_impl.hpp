@@ -127,7 +127,8 @@ class Tracing {
   }
   static void flow(TracedFlow& of) { current_->add_flow(of); }
   static constexpr Recorder seeing_{&record}, recorder_{&record, &run}, inferring_{&record, &infer};
-  static constexpr FunctionTracer tracer_{&recorder_, &derived, &flow}, body_tracer_{&inferring_, &derived, &flow};
+  static constexpr FunctionTracer tracer_{{{&derived}, &recorder_}, &flow},
+      body_tracer_{{{&derived}, &inferring_}, &flow};
   static inline thread_local Tracing* current_ = nullptr;
 
   void add(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Site site) {

@@ -2,12 +2,12 @@
 /// \file
 /// NDArray's members that need no later layer.
 #pragma once
-#include <strop/core/call_mode.hpp>
 #include <strop/core/checked.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/order.hpp>
+#include <strop/tensor/traced.hpp>
 
 namespace strop::inline v0 {
 
