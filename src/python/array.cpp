@@ -308,7 +308,7 @@ void release_buffer(PyObject*, Py_buffer* view) { PyMem_Free(view->internal); }
 PyObject* to_numpy(PyObject* self, PyObject*) {
   return guarded([&] {
     const NDArray& a = own(self);
-    detail::check_untraced("asnumpy()");
+    detail::leave_trace("asnumpy()");
     wait_for(a);
     const nb::object shape = nb::steal(shape_tuple(a.shape()));
     const nb::object made = call_hook(Hook::empty, shape.ptr(), dtype_object(a.dtype()));
@@ -360,17 +360,17 @@ PyTypeObject* make_type() {
                          slot(Py_tp_iter, iterate),
                          slot(Py_tp_doc, const_cast<char*>("An array of numbers: dense, CSR or row-sparse.")),
                          slot(Py_nb_add, of_two<Binary::add>),
-                         slot(Py_nb_subtract, of_two<Binary::sub>),
-                         slot(Py_nb_multiply, of_two<Binary::mul>),
-                         slot(Py_nb_true_divide, of_two<Binary::div>),
-                         slot(Py_nb_remainder, of_two<Binary::mod>),
+                         slot(Py_nb_subtract, of_two<Binary::subtract>),
+                         slot(Py_nb_multiply, of_two<Binary::multiply>),
+                         slot(Py_nb_true_divide, of_two<Binary::divide>),
+                         slot(Py_nb_remainder, of_two<Binary::modulo>),
                          slot(Py_nb_matrix_multiply, of_two<Binary::matmul>),
                          slot(Py_nb_power, power_of),
                          slot(Py_nb_inplace_add, in_place<Binary::add>),
-                         slot(Py_nb_inplace_subtract, in_place<Binary::sub>),
-                         slot(Py_nb_inplace_multiply, in_place<Binary::mul>),
-                         slot(Py_nb_inplace_true_divide, in_place<Binary::div>),
-                         slot(Py_nb_inplace_remainder, in_place<Binary::mod>),
+                         slot(Py_nb_inplace_subtract, in_place<Binary::subtract>),
+                         slot(Py_nb_inplace_multiply, in_place<Binary::multiply>),
+                         slot(Py_nb_inplace_true_divide, in_place<Binary::divide>),
+                         slot(Py_nb_inplace_remainder, in_place<Binary::modulo>),
                          slot(Py_nb_inplace_power, in_place_power),
                          slot(Py_nb_negative, negated),
                          slot(Py_nb_absolute, absolute),

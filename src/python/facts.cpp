@@ -16,10 +16,10 @@ namespace {
 using Names = std::span<const std::string_view>;
 bool stands_in(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
-constexpr std::string_view comparisons[] = {"_equal",          "_greater",     "_greater_equal",    "_lesser",
-                                            "_lesser_equal",   "_logical_and", "_logical_or",       "_logical_xor",
-                                            "_not_equal",      "all_finite",   "_contrib_allclose", "logical_not",
-                                            "multi_all_finite"};
+constexpr std::string_view comparisons[] = {
+#define STROP_RELATION(Type, snake) "_" #snake,
+#include <strop/ops/elementwise/relations.def>
+    "all_finite", "_contrib_allclose", "logical_not", "multi_all_finite"};
 bool compares(std::string_view name) {
   if (stands_in(comparisons, name)) return true;
   if (name.ends_with("_scalar")) return stands_in(comparisons, name.substr(0, name.size() - 7));

@@ -319,7 +319,6 @@ void differentiate(F pass) {
 }
 
 void add_gradients(nb::module_& module) {
-  (void)Op<detail::GradAdd, OnUse>::entry();  // an operator of the original, which joins when it is used
   module.def("attach_grad", [](const NDArray& a, int request, int storage) {
     storage < 0 ? a.attach_grad(static_cast<GradRequest>(request))
                 : a.attach_grad(static_cast<GradRequest>(request), static_cast<Storage>(storage));

@@ -310,18 +310,9 @@ struct BinaryNames {
   const char *broadcast, *same, *scalar, *reversed;
 };
 constexpr BinaryNames binary_names[] = {
-    {"broadcast_add", "elemwise_add", "_plus_scalar", "_plus_scalar"},
-    {"broadcast_sub", "elemwise_sub", "_minus_scalar", "_rminus_scalar"},
-    {"broadcast_mul", "elemwise_mul", "_mul_scalar", "_mul_scalar"},
-    {"broadcast_div", "elemwise_div", "_div_scalar", "_rdiv_scalar"},
-    {"broadcast_mod", "_mod", "_mod_scalar", "_rmod_scalar"},
-    {"broadcast_power", "_power", "_power_scalar", "_rpower_scalar"},
-    {"broadcast_equal", "_equal", "_equal_scalar", "_equal_scalar"},
-    {"broadcast_not_equal", "_not_equal", "_not_equal_scalar", "_not_equal_scalar"},
-    {"broadcast_greater", "_greater", "_greater_scalar", "_lesser_scalar"},
-    {"broadcast_greater_equal", "_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar"},
-    {"broadcast_lesser", "_lesser", "_lesser_scalar", "_greater_scalar"},
-    {"broadcast_lesser_equal", "_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar"},
+#define STROP_NAMED(function, both, number, turned, ...) \
+  {"broadcast_" #both, "elemwise_" #both, "_" #number "_scalar", "_" #turned "_scalar"},
+#include <strop/ops/arithmetic.def>
     {"dot", "dot", nullptr, nullptr},
 };
 
@@ -514,7 +505,7 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
   }
   if (any_abandoned) [[unlikely]]
     end_abandoned();
-  if (detail::call_mode.recorder != nullptr) recorded_work.elements += elements;
+  if (detail::call_mode.recorder != nullptr) recorded_work.elements += elements + work_of_a_call;
   if ((waits || is_long(elements)) && takes_long(entry, op, in.span(), results.span())) {
     dispatch_apart(entry, op, in.span(), results.span(), requests.span());
   } else {

@@ -162,11 +162,21 @@ struct PythonStep {
   PythonStep(const PythonStep&) = delete;
   PythonStep& operator=(const PythonStep&) = delete;
 };
-/// About what this thread has recorded since its last backward pass: a pass over many elements takes long.
+/// What a call costs besides its elements, in elements.
+constexpr std::int64_t work_of_a_call = 256;
+/// About what this thread has recorded since its last backward pass: a pass over many elements, or many calls, takes
+/// long.
 struct RecordedWork {
   std::int64_t elements = 0;
-  /// Whether a pass is long enough for a thread of its own.
-  bool take() { return std::exchange(elements, 0) >= 1 << 20 && python_steps.load(std::memory_order_relaxed) == 0; }
+  bool was_long = false;  // a pass of this thread
+  /// Whether a pass is long enough for a thread of its own. What has recorded nothing since the last one goes through a
+  /// history again, and nobody knows which.
+  bool take() {
+    const bool is_long = elements == 0 ? was_long : elements >= 1 << 20;
+    elements = 0;
+    was_long |= is_long;
+    return is_long && python_steps.load(std::memory_order_relaxed) == 0;
+  }
 };
 inline thread_local RecordedWork recorded_work;
 /// Says that a call on this array was handed to the engine.
@@ -266,18 +276,8 @@ void add_threads();
 
 /// The operators behind + and its like, of two arrays and of an array and a number.
 enum class Binary : std::uint8_t {
-  add,
-  sub,
-  mul,
-  div,
-  mod,
-  power,
-  equal,
-  not_equal,
-  greater,
-  greater_equal,
-  lesser,
-  lesser_equal,
+#define STROP_NAMED(function, ...) function,
+#include <strop/ops/arithmetic.def>
   matmul,
   count
 };

@@ -37,6 +37,15 @@ nb::dict attributes_of_all(const Symbol& symbol) {
   return all;
 }
 
+/// By which names a symbol calls the operators of each function: of two symbols, with a number, with a number first.
+nb::dict arithmetic() {
+  nb::dict all;
+#define STROP_NAMED(function, both, number, turned, node, number_node, turned_node) \
+  all[#function] = nb::make_tuple(#node, #number_node, #turned_node);
+#include <strop/ops/arithmetic.def>
+  return all;
+}
+
 Variable variable_of(const nb::dict& options) {
   Variable made;
   for (const auto& [key, value] : options) {
@@ -191,26 +200,36 @@ void set_monitor(Executor& run, const nb::object& function, bool inputs) {
     run.set_monitor(Callback{function}, inputs);
 }
 
-/// Whether a node of the graph, or of the bodies of its loops and branches, is written in Python.
-bool calls_python(const detail::NodeOutputs& outputs) {
+/// What is in a graph and in the bodies of its loops and branches.
+struct Inside {
+  std::int64_t calls = 0;
+  bool loops = false, python = false;  // a node is written in Python
+};
+void look_inside(const detail::NodeOutputs& outputs, Inside& found) {
   const detail::Graph graph(outputs);
   for (int n = 0; n < graph.size(); ++n) {
     const detail::Node& node = graph.node(n);
-    if (node.entry != nullptr && node.entry->name == "Custom") return true;
-    if (const detail::Flow* const flow = detail::flow_of(node))
-      for (const detail::SubGraph& body : flow->graphs)
-        if (calls_python(body.outputs)) return true;
+    if (node.entry == nullptr) continue;
+    ++found.calls;
+    found.python |= node.entry->name == "Custom";
+    const detail::Flow* const flow = detail::flow_of(node);
+    if (flow == nullptr) continue;
+    found.loops |= flow->kind != detail::FlowKind::cond;
+    for (const detail::SubGraph& body : flow->graphs) look_inside(body.outputs, found);
   }
-  return false;
 }
 
-/// Whether a run takes so long that it should not keep Ctrl-C from being heard, and calls nothing of Python.
+/// Whether a run may take so long that it should not keep Ctrl-C from being heard, and calls nothing of Python.
 bool takes_long(const Executor& run) {
-  double elements = 0;
+  Inside inside;
+  look_inside(run.symbol().outputs(), inside);
+  if (inside.python) return false;
+  if (inside.loops) return true;  // what they cost is known when they end
+  std::int64_t elements = inside.calls * work_of_a_call;
   for (const auto& one : run.args())
-    if (one.second.defined()) elements += static_cast<double>(one.second.size());
-  for (const NDArray& a : run.outputs()) elements += static_cast<double>(a.size());
-  return elements >= 1 << 18 && !calls_python(run.symbol().outputs());
+    if (one.second.defined()) elements += one.second.size();
+  for (const NDArray& a : run.outputs()) elements += a.size();
+  return elements >= 1 << 18;
 }
 /// Runs a graph, on a thread of its own where that is asked for and Ctrl-C has to be heard.
 template <class F>
@@ -355,6 +374,7 @@ void add_symbols(nb::module_& module) {
           },
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
   module.def("_var", [](const std::string& name, const nb::dict& options) { return var(name, variable_of(options)); });
+  module.attr("_arithmetic") = arithmetic();
   module.def("_group", [](const std::vector<Symbol>& symbols) { return group(symbols); });
   module.def("_lacking_node", [](const std::string& scope, const std::vector<Symbol>& outputs) {
     return detail::lacking_node(scope, outputs);

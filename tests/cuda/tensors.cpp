@@ -190,7 +190,6 @@ TEST_CASE("a tensor operator runs where its arrays are") {
   const shim::Kernels<PlayedSoftmax> softmax;
   const shim::Kernels<checks::Quadratic> quadratic;
   const shim::Kernels<checks::SoftHinge> soft_hinge;
-  const shim::Kernels<strop::detail::GradAdd> grad_add;
   checks::tensor_operator(shim::device, softmax_rows);
   CHECK(detail::devices_of(softmax_rows.entry()) == std::vector<std::string_view>{"cpu", "gpu"});
   CHECK(detail::devices_of(*softmax_rows.entry().gradient.entry) == std::vector<std::string_view>{"cpu", "gpu"});

@@ -25,5 +25,6 @@ TEST_CASE("comparisons and logic of equal shapes") {
        {0, 0, 0, 0, 0, 0}, {{0, -1.25, 0, 1.5, 0, 2.5}, {1.5, 0, 0, 1.5, -1.25, 2.5}}, {1, 1, 0, 0, 1, 0});
   row(strop::logical_not, {-2.5, -1.25, -0.3, 0.4, 1.5, 3}, {0, 0, 0, 0, 0, 0}, {0, -1, 0, NaN, Inf, 2},
       {1, 0, 1, 0, 0, 0}, nullptr);
-  check_covered(strop::CompareOps{});
+  check_covered(strop::CompareOps{},
+                [](std::string_view name) { return !name.starts_with("broadcast_") && !name.ends_with("_scalar"); });
 }

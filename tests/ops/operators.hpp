@@ -256,7 +256,7 @@ degrees(data) _sparse_degrees
 depth_to_space(data; block_size)
 diag(data; k=0, axis1=0, axis2=1)
 dot(lhs, rhs; transpose_a=False, transpose_b=False, forward_stype=None) _sparse_dot
-elemwise_add(lhs, rhs) _sparse_elemwise_add _add _plus _Plus
+elemwise_add(lhs, rhs) _sparse_elemwise_add _add _plus _Plus _grad_add
 elemwise_div(lhs, rhs) _sparse_elemwise_div _div _Div
 elemwise_mul(lhs, rhs) _sparse_elemwise_mul _mul _Mul
 elemwise_sub(lhs, rhs) _sparse_elemwise_sub _sub _minus _Minus

@@ -215,6 +215,11 @@ LONG_CALLS = {
     "executor": ("x = mx.sym.var('x'); net = mx.sym.sum(mx.sym.Dropout(mx.sym.dot(x, x)))\nbound = net.simple_bind(mx.cpu(), x=(6000, 6000))\nmx._strop.set_asynchronous(False, 0)",
                  "bound.forward(is_train=True)"),
     "backward": ("a = nd.ones((4000, 4000)); a.attach_grad()\nwith autograd.record():\n    y = nd.dot(nd.dot(a, a), nd.dot(a, a)).sum()\ny.wait_to_read(); mx._strop.set_asynchronous(False, 0)", "y.backward()"),
+    "backward again": ("a = nd.ones((2500, 2500)); a.attach_grad()\nwith autograd.record():\n    y = nd.dot(nd.dot(a, a), nd.dot(a, a)).sum()\n"
+                       "y.wait_to_read(); mx._strop.set_asynchronous(False, 0); y.backward(retain_graph=True)", "y.backward()"),
+    "backward of many small calls": ("a = nd.ones((2,)); a.attach_grad()\nwith autograd.record():\n    y = a\n    for _ in range(1000000):\n        y = y * 1", "y.backward()"),
+    "a loop over small arrays": ("data, state = mx.sym.var('data'), mx.sym.var('state')\nout, last = mx.sym.contrib.foreach(lambda x, s: (x + s, x * s), data, state)\n"
+                                 "bound = mx.sym.Group([out, last]).bind(mx.cpu(), {'data': nd.ones((2000000, 2)), 'state': nd.ones((2,))})", "bound.forward()"),
 }
 
 

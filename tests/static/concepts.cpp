@@ -206,6 +206,13 @@ static_assert(!strop::NamesArguments<One> && !strop::MutatesInputs<One> && !stro
 static_assert(!strop::InfersShape<One> && !strop::InfersType<One> && !strop::InfersStorage<One> &&
               !strop::InplaceOption<One>);
 static_assert(Stating::aliases[0] == "other" && Stating::doc == "What it does." && Stating::inplace[0].input == 0);
+struct InGradient {
+  static constexpr strop::Share gradient_inplace[] = {{0, 0}};
+  void forward(strop::Cpu&, strop::View<const float>, strop::View<float>) const {}
+  void grad_use_none(strop::Cpu&, strop::View<const float>, strop::View<float>) const {}
+};
+static_assert(strop::GradientInplaceOption<InGradient> && !strop::InplaceOption<InGradient>);
+static_assert(!strop::GradientInplaceOption<Stating> && strop::diagnose<InGradient>());
 static_assert(strop::diagnose<One>() && strop::diagnose<Rows>() && strop::diagnose<Layer>() &&
               strop::diagnose<Stating>());
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The lists that stand beside the registry, written from the families (`using …Ops = OpList<…>` in include/strop/ops):
+"""The lists that stand beside the registry. Written from the families (`using …Ops = OpList<…>` in include/strop/ops):
 the headers that ops/library.hpp and ops/elementwise.hpp include, the types in ops/families.hpp, the files of src/ops.
+Written from the golden list of operators (tests/ops/operators.hpp): the names in graph/library_names.hpp.
 
   operator_lists.py           writes them
   operator_lists.py --check   says which of them are not as they would be written (the stage `format` does so)
@@ -14,6 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include/strop"
 OPS = INCLUDE / "ops"
 SOURCES = ROOT / "src/ops"
+NAMES = INCLUDE / "graph/library_names.hpp"
+GOLDEN = ROOT / "tests/ops/operators.hpp"
 ME = "python3 tests/tools/operator_lists.py"
 
 # Declares operators between arrays, and has no family.
@@ -27,7 +30,7 @@ SHARED = {
     "convolution": ("convolution", "deconvolution", "im2col", "upsampling"),
     "cumsum_ctc_pdf_zipfian": ("ctc_loss", "cumsum", "random_pdf", "random_zipfian"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
-    "init_random": ("init", "random", "random_counts", "random_sample"),
+    "init_random": ("init", "random", "random_sample"),
     "layers": ("dropout", "leaky_relu", "pooling"),
     "linalg": ("linalg/diagonals", "linalg/factors", "linalg/orthogonal", "linalg/products"),
     "linear": ("dot", "fully_connected", "khatri_rao"),
@@ -92,6 +95,32 @@ def words_of(name, headers):
     return ", ".join(pathlib.PurePath(header).stem.replace("_", " ") for header in headers)
 
 
+def snake_case(name):
+    """As the function of that name in core/reflect.hpp; tests/ops/symbols.cpp holds the names to the registry."""
+    word = name.replace("ReLU", "Relu")
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^_])(?=[A-Z][^A-Z_])", "_", word).lower()
+
+
+def names():
+    """Every name and alias of the golden list's operators, and what the registry makes of the names, sorted."""
+    lines = re.search(r'R"\((.*?)^\)"', GOLDEN.read_text(), re.S | re.M)[1].split("\n")
+    found = set()
+    for line in filter(None, lines):
+        name, _, aliases = re.match(r"(\w+)(\(.*\))((?: \w+)*)$", line).groups()
+        found.update((name, snake_case(name), *aliases.split()))
+    return sorted(found)
+
+
+def name_lines():
+    """The names as pieces of one text, each followed by a blank, in lines of 120 columns."""
+    lines = [""]
+    for name in names():
+        if len(f'    "{lines[-1]}{name} "') > 120:
+            lines.append("")
+        lines[-1] += f"{name} "
+    return "\n".join(f'    "{line}"' for line in lines)
+
+
 def wanted():
     """What each file should hold: paths and texts."""
     found = families()
@@ -105,6 +134,7 @@ def wanted():
         OPS / "families.hpp": replaced(
             OPS / "families.hpp", r"(?<=^using Families = OpLists<)[^>]*(?=>;)",
             ",".join(f"\n    {family}" for family in sorted(sum(found.values(), [])))),
+        NAMES: replaced(NAMES, r'(?<=^    " "\n)[^;]*(?=;)', name_lines()),
     }
     together = {}
     for header in found:
@@ -127,7 +157,8 @@ def faults():
     files = wanted()
     for path, text in files.items():
         if not path.exists() or path.read_text() != text:
-            yield f"{path.relative_to(ROOT)} does not list the families of include/strop/ops: `{ME}` writes it"
+            what = "names of tests/ops/operators.hpp" if path == NAMES else "families of include/strop/ops"
+            yield f"{path.relative_to(ROOT)} does not list the {what}: `{ME}` writes it"
     for path in superfluous(files):
         yield f"{path.relative_to(ROOT)} enrols families that another file has: `{ME}` removes it"
 

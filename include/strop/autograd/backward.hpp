@@ -9,7 +9,6 @@
 #include <strop/tensor/create.hpp>
 
 #include <span>
-#include <tuple>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -23,31 +22,8 @@ struct GradOptions {
 
 namespace detail {
 
-using AddArrays = NDArray (*)(const NDArray&, const NDArray&);
 std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables,
-                                       const GradOptions& options, AddArrays add);
-
-/// a + b where gradients are differentiated again.
-struct GradAdd {
-  static constexpr std::string_view name = "_grad_add";
-  static constexpr bool same_shape = true;
-  constexpr auto forward(auto lhs, auto rhs) const { return lhs + rhs; }
-  auto gradient(const auto& dy) const { return std::tuple(dy, dy); }
-};
-
-template <>
-inline constexpr bool built_where_called<GradAdd> = true;
-
-#if defined(__CUDACC__)
-/// Gradients meet on a GPU as well, and no program names the operator: a .cu file that sees this brings its kernels.
-inline const auto& grad_add_on_gpu = GpuEnroller<GradAdd>::instance;
-#endif
-
-/// Built where gradients are differentiated again.
-template <std::same_as<GradAdd> G = GradAdd>
-NDArray add_recorded(const NDArray& a, const NDArray& b) {
-  return Op<G, OnUse>{}(a, b);
-}
+                                       const GradOptions& options);
 
 }  // namespace detail
 
@@ -62,12 +38,12 @@ inline void backward(std::initializer_list<NDArray> heads, std::initializer_list
 
 /// The gradients of the heads with respect to the variables, as new arrays; `.grad()` stays as it is. With create_graph
 /// the results can be differentiated again.
-template <std::same_as<NDArray> A>
-std::vector<NDArray> grad(const A& head, std::span<const NDArray> variables, const GradOptions& options = {}) {
-  return detail::collect_gradients(head, variables, options, &detail::add_recorded<detail::GradAdd>);
+inline std::vector<NDArray> grad(const NDArray& head, std::span<const NDArray> variables,
+                                 const GradOptions& options = {}) {
+  return detail::collect_gradients(head, variables, options);
 }
-template <std::same_as<NDArray> A>
-std::vector<NDArray> grad(const A& head, std::initializer_list<NDArray> variables, const GradOptions& options = {}) {
+inline std::vector<NDArray> grad(const NDArray& head, std::initializer_list<NDArray> variables,
+                                 const GradOptions& options = {}) {
   return grad(head, std::span<const NDArray>(variables.begin(), variables.size()), options);
 }
 

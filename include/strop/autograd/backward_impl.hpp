@@ -9,19 +9,21 @@
 #include <strop/autograd/sparse_nodes_impl.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
+#include <strop/op/contributions_impl.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_sparse.hpp>
-#include <strop/op/widened.hpp>
+#include <strop/op/reverse.hpp>
 #include <strop/tensor/sparse.hpp>
 
 namespace strop::inline v0 {
 namespace detail {
 
 /// One pass over the tape. Leaves get their gradients in their buffers, or, for grad(), in `collected`.
-class BackwardPass {
+class BackwardPass : Reverse<BackwardPass> {
+  friend Reverse;
+
  public:
-  BackwardPass(bool retain, bool create_graph, AddArrays add)
-      : retain_(retain), create_graph_(create_graph), add_(add) {}
+  BackwardPass(bool retain, bool create_graph) : retain_(retain), create_graph_(create_graph) {}
   BackwardPass(const BackwardPass&) = delete;
   BackwardPass& operator=(const BackwardPass&) = delete;
 
@@ -37,7 +39,7 @@ class BackwardPass {
   std::vector<NDArray>& collected() { return collected_; }
 
   void run(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
-    check_untraced("backward", "gradients go to arrays outside; call it on what the function returns");
+    leave_trace("backward", "gradients go to arrays outside; call it on what the function returns");
     const ModeScope mode(create_graph_ ? &tape : nullptr, call_mode.training);
     const PassClaims::Turn turn(claims_);
     try {
@@ -138,7 +140,7 @@ class BackwardPass {
     if (!in.source || in.leaf) return false;
     const auto* node = static_cast<const TapeNode*>(in.source.get());
     return node->entry != nullptr && node->entry->gradient.zero && node->entry->gradient.entry == nullptr &&
-           node->entry->gradient.compose == nullptr;
+           !is_composed(node->entry->gradient);
   }
   /// Whether a gradient of the array has to be computed.
   bool wanted(const TapeInput& in) const {
@@ -152,32 +154,64 @@ class BackwardPass {
   }
 
   void step(TapeNode& node) {
-    bool any = node.entry != nullptr ? node.entry->gradient.of_loss() : node.function->of_loss(), zero = false;
-    const bool tells = node.function && node.function->tells_zeros();
-    for (TapeOutput& out : node.outputs) {
-      const bool known_zero = is_known_zero(out.gradient);
-      if (known_zero && !tells) out.gradient = NDArray();
-      zero = zero || known_zero;
-      any = any || (out.gradient.defined() && !known_zero);
-    }
-    if (!any && zero && !tells && (!node.function || node.function->is_linear())) return step_zero(node);
-    if (!any && !zero) return;
+    Coming coming = coming_to(node);
+    const Function* const function = node.function.get();
+    if (function != nullptr && coming == Coming::zeros && (function->tells_zeros() || !function->is_linear()))
+      coming = Coming::gradients;  // it is asked all the same
+    if (function == nullptr || coming != Coming::gradients)
+      differentiate(node, coming);
+    else
+      begin(node), step_function(node);
+    if (coming != Coming::gradients) return;
+    for (TapeOutput& out : node.outputs) out.gradient = NDArray();
+  }
+
+  // What Reverse asks of a call.
+  using Value = NDArray;
+  static constexpr std::string_view plural = "arrays";
+  static const Entry& entry(const TapeNode& node) { return *node.entry; }
+  static std::string_view name(const TapeNode& node) { return node.name(); }
+  static int inputs(const TapeNode& node) { return static_cast<int>(node.inputs.size()); }
+  static int outputs(const TapeNode& node) { return static_cast<int>(node.outputs.size()); }
+  static bool is_loss(const TapeNode& node) {
+    return node.entry != nullptr ? node.entry->gradient.of_loss() : node.function->of_loss();
+  }
+  static bool is_composed(const GradientRule& rule) { return rule.compose != nullptr; }
+  /// Zeros are forgotten here, but for functions that are told of them.
+  static Coming comes(TapeNode& node, int k) {
+    NDArray& gradient = node.outputs[k].gradient;
+    if (!gradient.defined()) return Coming::nothing;
+    if (!is_known_zero(gradient)) return Coming::gradients;
+    if (!node.function || !node.function->tells_zeros()) gradient = NDArray();
+    return Coming::zeros;
+  }
+  static NDArray gradient(const TapeNode& node, int k) {
+    return repeated(node.outputs[k].gradient, node.outputs[k].array.shape());
+  }
+  static NDArray zeros(const TapeNode& node, int k) {
+    const NDArray& y = node.outputs[k].array;
+    return node.on_pattern ? NDArray(y.shape(), y.dtype(), y.device(), y.storage()) : filled_like(y, 0);
+  }
+  static void begin(const TapeNode& node) {
     for (Index i = 0; i < node.inputs.size(); ++i)
       check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
     for (Index i = 0; i < node.outputs.size(); ++i)
       check_version(node, node.outputs[i].kept, node.outputs[i].array, node.outputs[i].version, "output", i);
     call_mode.training = node.training;
-    if (node.function)
-      step_function(node);
-    else if (node.entry->gradient.compose != nullptr)
-      step_composed(node);
-    else if (node.entry->gradient.entry != nullptr)
-      step_operator(node);
-    else if (node.entry->gradient.zero)
-      step_zero(node);
-    else
-      fail("backward: ", node.name(), " has no gradient", no_further_gradient(*node.entry));
-    for (TapeOutput& out : node.outputs) out.gradient = NDArray();
+  }
+  NDArray head(TapeNode& node, int k) { return head_or_zeros(node, k); }
+  /// An input that is not kept lends its shape alone: a dense shell, which no rule of storages looks at.
+  static NDArray input(const TapeNode& node, int i) {
+    const TapeInput& x = node.inputs[i];
+    return x.kept || x.array.storage() == dense ? x.array : shell_of(x.array, dense);
+  }
+  static std::vector<NDArray> composed(const TapeNode& node, Span<const NDArray> heads, Span<const NDArray> in) {
+    return node.entry->gradient.compose(node.op(), heads, in);
+  }
+  static std::string_view needed_by(const TapeNode&) { return {}; }
+  template <class... Parts>
+  [[noreturn]] static void fail_at(const TapeNode&, const Parts&... parts) {
+    fail("backward: ", parts...);
   }
 
   static void check_version(const TapeNode& node, bool kept, const NDArray& array, std::uint64_t version,
@@ -190,12 +224,6 @@ class BackwardPass {
                : "");
   }
 
-  NDArray head_of(TapeNode& node, Index k) {
-    TapeOutput& out = node.outputs[k];
-    if (out.gradient.defined()) return repeated(out.gradient, out.array.shape());
-    return node.on_pattern ? NDArray(out.array.shape(), out.array.dtype(), out.array.device(), out.array.storage())
-                           : filled_like(out.array, 0);
-  }
   /// The output as an array with its history, for gradients of gradients.
   static NDArray output_of(TapeNode& node, Index k) {
     NDArray y = node.outputs[k].array.detach();
@@ -204,21 +232,19 @@ class BackwardPass {
     return y;
   }
 
-  void step_operator(TapeNode& node) {
+  void step_stated(TapeNode& node) {
     const Entry& entry = *node.entry->gradient.entry;
     const GradientRoles roles = gradient_roles(node.entry->gradient, node.inputs.size(), node.outputs.size());
     GradientInputs held;
     const bool broadcasts = entry.is_map() && node.entry->gradient.in != 0;  // to the shape of the inputs
     for (const GradientArgument& argument : roles.takes) {
-      const Index k = argument.at;
+      const int k = argument.at;
       if (argument.role == Role::head)
         held.push_head(broadcasts && node.outputs[k].gradient.defined() ? std::move(node.outputs[k].gradient)
                                                                         : take_head(node, k));
       else
         held.push(argument.role == Role::in ? input_of(node, k) : output_of(node, k));
     }
-    const bool widened = !create_graph_ && !held.sparse && lacks_integers(entry, node.outputs[0].array.dtype());
-    if (widened) held.widen();
     List<bool, 8> given(node.inputs.size());
     if (entry.is_map()) step_on_patterns(node, roles, held.arrays.span(), given);
     List<NDArray, 4> out;
@@ -234,17 +260,19 @@ class BackwardPass {
       if (has_zero_gradient(input)) contribute_zero(input);
       const bool wants = wanted(input) && !given[i];
       asked = asked || wants;
-      NDArray direct = wants && !widened ? direct_target(node, input, i, held, storage) : NDArray();
+      NDArray direct = wants ? direct_target(node, input, i, held, storage) : NDArray();
       apart.push_back(!direct.defined());
       requests.push_back(!wants ? Request::null : direct.defined() ? direct_request(input) : Request::write);
-      out.push_back(direct.defined() ? direct
-                    : widened        ? GradientInputs::wide_shell(input.array, storage)
-                                     : shell_of(input.array, storage));
+      out.push_back(direct.defined() ? direct : shell_of(input.array, storage));
     }
     if (!asked) return;
-    // In the memory of the head gradient, which nobody looks at again but a GPU for a result that is a sum over it.
+    if (create_graph_ && !held.arrays.empty() && computes_in_double(entry, held.arrays[0].dtype()))
+      fail("backward: the gradient of ", node.name(), " on ", name_of(held.arrays[0].dtype()),
+           " is truncated and has no gradient itself; convert its inputs to a floating type with cast");
+    // In the memory of the head gradient, which nobody looks at again but a GPU for a result of a map that is a sum
+    // over it.
     bool summed = false;
-    for (Index k = 0; k < out.size() && held.free_head >= 0; ++k)
+    for (Index k = 0; k < out.size() && held.free_head >= 0 && entry.is_map(); ++k)
       summed = summed || (requests[k] != Request::null && out[k].shape() != held.arrays[held.free_head].shape());
     if (held.free_head >= 0 && !create_graph_ && !summed)
       for (Index k = 0; k < out.size(); ++k)
@@ -260,13 +288,13 @@ class BackwardPass {
     for (Index k = 0; k < out.size(); ++k) {
       if (requests[k] == Request::null) continue;
       const TapeInput& input = node.inputs[roles.gives[static_cast<int>(k)]];
-      apart[k] ? contribute(input, widened ? as_type(out[k], input.array.dtype()) : out[k]) : written(input);
+      apart[k] ? contribute(input, out[k]) : written(input);
     }
   }
 
   /// The head gradient of output k, which the node then holds no longer; zeros where none came.
-  NDArray take_head(TapeNode& node, Index k) {
-    NDArray head = head_of(node, k);
+  NDArray take_head(TapeNode& node, int k) {
+    NDArray head = head_or_zeros(node, k);
     node.outputs[k].gradient = NDArray();
     return head;
   }
@@ -281,16 +309,36 @@ class BackwardPass {
     return x.storage() == dense || x.allocated() ? x : shell_of(x, dense);
   }
 
-  /// Gradients of a map for sparse inputs where they are wanted at stored positions alone, computed there alone.
+  /// Gradients of a map for sparse inputs where they are wanted at stored positions alone, or are zero outside of rows
+  /// that are stored, computed there alone.
   void step_on_patterns(TapeNode& node, const GradientRoles& roles, Span<const NDArray> held, List<bool, 8>& given) {
     const Index results = roles.gives.size();
+    NDArray rows;
     for (Index k = 0; k < results; ++k) {
       const int i = roles.gives[k];
       const TapeInput& input = node.inputs[i];
-      if (!wanted(input) || !wants_pattern(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
+      if (!wanted(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
+      const bool by_rows = !wants_pattern(input) && takes_rows_of(input, held, roles);
+      if (by_rows && !rows.defined()) rows = rows_of_gradients(node);
+      const NDArray& places = by_rows ? rows : input.array;
+      if (!(by_rows ? rows.defined() : wants_pattern(input))) continue;
       given[i] = true;
-      contribute(input, map_on_pattern(*node.entry->gradient.entry, node.op(), held, results, k, input.array));
+      contribute(input, map_on_pattern(*node.entry->gradient.entry, node.op(), held, results, k, places));
     }
+  }
+  /// Whether the gradient of a row-sparse input is worth its rows alone, of dense heads: it goes to a row-sparse
+  /// buffer, or to a map that takes rows.
+  bool takes_rows_of(const TapeInput& input, Span<const NDArray> held, const GradientRoles& roles) const {
+    if (create_graph_ || input.array.storage() != row_sparse || !is_floating(input.array.dtype())) return false;
+    for (Index i = 0; i < roles.takes.size(); ++i)
+      if (roles.takes[i].role == Role::head && held[i].storage() != dense) return false;
+    if (input.leaf) return buffer_storage(input) == row_sparse;
+    const auto* node = static_cast<const TapeNode*>(input.source.get());
+    const Entry* const gradient = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
+    if (gradient == nullptr || !gradient->is_map()) return false;
+    for (const TapeInput& in : node->inputs)
+      if (in.array.storage() != dense && in.array.shape() != input.array.shape()) return false;
+    return true;
   }
 
   /// A leaf whose buffer the gradient operator may write itself.
@@ -337,7 +385,7 @@ class BackwardPass {
     for (std::optional<Storage>& storage : storages) storage = dense;
     return false;
   }
-  /// Whether what made the dense array may have a form for a row-sparse head, which step_operator() asks.
+  /// Whether what made the dense array may have a form for a row-sparse head, which step_stated() asks.
   bool takes_rows(const TapeInput& in) const {
     const auto* node = static_cast<const TapeNode*>(in.source.get());
     const Entry* const made_by = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
@@ -347,7 +395,7 @@ class BackwardPass {
   std::optional<Storage> storage_of_gradient(const TapeNode& node, const TapeInput& in, int i,
                                              const GradientInputs& held) const {
     const GradientRule& rule = node.entry->gradient;
-    if (!has_sparse_buffer(in) && !wants_pattern(in)) return wanted_storage(in);
+    if (!has_csr_buffer(in) && !wants_pattern(in)) return wanted_storage(in);
     if (rule.entry->infer_storage == nullptr) return dense;  // then projected
     // Who does not read the input does not know its pattern, and says whether it knows another one.
     if (!held.sparse_head && !in_mask(rule.in, i)) return std::nullopt;
@@ -384,15 +432,14 @@ class BackwardPass {
     const Leaf* leaf = in.leaf ? static_cast<const Leaf*>(in.source.get()) : nullptr;
     return leaf != nullptr && leaf->gradient.defined() ? leaf->gradient.storage() : dense;
   }
-  /// A sparse leaf with a buffer of its own storage: its gradient is wanted on the leaf's pattern.
-  static bool has_sparse_buffer(const TapeInput& in) {
-    return in.array.storage() != dense && buffer_storage(in) == in.array.storage();
-  }
-  /// Whether the gradient of a sparse input is wanted at its stored positions alone: for a sparse buffer, or for a
-  /// result whose own inputs want no more. Gradients that are differentiated again stay whole.
+  /// A CSR leaf with a CSR buffer: its gradient is wanted on the leaf's pattern. A row-sparse buffer takes every row
+  /// that has a gradient.
+  static bool has_csr_buffer(const TapeInput& in) { return in.array.storage() == csr && buffer_storage(in) == csr; }
+  /// Whether the gradient of a sparse input is wanted at its stored positions alone: for a CSR buffer, or for a result
+  /// whose own inputs want no more. Gradients that are differentiated again stay whole.
   bool wants_pattern(const TapeInput& in) const {
     if (create_graph_ || !in.source || in.array.storage() == dense || !in.array.body().indices) return false;
-    if (in.leaf) return has_sparse_buffer(in);
+    if (in.leaf) return has_csr_buffer(in);
     return static_cast<const TapeNode*>(in.source.get())->on_pattern;
   }
   /// Whether the gradient takes heads that are stored as the results are.
@@ -419,8 +466,8 @@ class BackwardPass {
     return takes_sparse_heads(node) && (!node.entry->is_map() || is_flat_elsewhere(node));
   }
 
-  /// The gradient in a shape that broadcasts to the input's: it is repeated where somebody needs its elements.
-  bool step_spread(TapeNode& node) {
+  /// Hands on a gradient in a shape that broadcasts to the input's: it is repeated where somebody needs its elements.
+  bool gives_small(TapeNode& node) {
     const GradientRule& rule = node.entry->gradient;
     const TapeInput& in = node.inputs[0];
     if (rule.spread == nullptr || create_graph_ || in.array.device().kind != DeviceKind::cpu) return false;
@@ -438,56 +485,37 @@ class BackwardPass {
     return true;
   }
 
-  void step_composed(TapeNode& node) {
-    if (step_spread(node)) return;
-    List<NDArray, 4> in, heads;
-    // An input that is not kept lends its shape alone: a dense shell, which no rule of storages looks at.
-    for (const TapeInput& x : node.inputs)
-      in.push_back(x.kept || x.array.storage() == dense ? x.array : shell_of(x.array, dense));
-    for (Index k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k)
-      heads.push_back(head_of(node, k));
-    // Optional inputs that were left out are empty handles.
-    while (static_cast<int>(in.size()) < node.entry->inputs) in.push_back({});
-    std::vector<NDArray> gradients = node.entry->gradient.compose(node.op(), heads, in);
-    give(node, gradients);
-  }
-
   void step_function(TapeNode& node) {
     List<NDArray, 4> heads;
     const bool tells = node.function->tells_zeros();
-    for (Index k = 0; k < node.outputs.size(); ++k) {
+    for (int k = 0; k < outputs(node); ++k) {
       const NDArray& head = node.outputs[k].gradient;
-      heads.push_back(tells && (!head.defined() || is_known_zero(head)) ? head : head_of(node, k));
+      heads.push_back(tells && (!head.defined() || is_known_zero(head)) ? head : head_or_zeros(node, k));
     }
-    std::vector<NDArray> gradients = node.function->backward(heads);
-    give(node, gradients);
+    give_all(node, node.function->backward(heads), node.inputs.size());
   }
 
-  void give(TapeNode& node, Span<NDArray> gradients) {
-    if (gradients.size() > node.inputs.size())
-      fail("backward: the gradient of ", node.name(), " returned ", gradients.size(), " arrays for ",
-           node.inputs.size(), " inputs");
-    for (Index i = 0; i < gradients.size(); ++i) {
-      if (gradients[i].defined() && has_zero_gradient(node.inputs[i])) contribute_zero(node.inputs[i]);
-      if (!gradients[i].defined() || !wanted(node.inputs[i])) continue;
-      if (gradients[i].shape() != node.inputs[i].array.shape())
-        fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(),
-             ", expected ", node.inputs[i].array.shape());
-      const TapeInput& in = node.inputs[i];
-      const bool elsewhere = node.on_pattern && wants_pattern(in) && gradients[i].storage() != dense;
-      is_known_zero(gradients[i]) ? contribute_zero(in)
-                                  : contribute(in, elsewhere ? projected(gradients[i], in.array) : gradients[i]);
-    }
+  void give(const TapeNode& node, int i, const NDArray& gradient) {
+    const TapeInput& in = node.inputs[i];
+    if (has_zero_gradient(in)) contribute_zero(in);
+    if (!wanted(in)) return;
+    if (gradient.shape() != in.array.shape())
+      fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradient.shape(), ", expected ",
+           in.array.shape());
+    const bool elsewhere = node.on_pattern && wants_pattern(in) && gradient.storage() != dense;
+    is_known_zero(gradient) ? contribute_zero(in)
+                            : contribute(in, elsewhere ? projected(gradient, in.array) : gradient);
   }
 
-  /// What is known to be zero is not computed: zero times a derivative that is infinite would be no number.
-  void step_zero(TapeNode& node) {
+  void give_zeros(const TapeNode& node) {
     for (const TapeInput& in : node.inputs)
       if (wanted(in) || has_zero_gradient(in)) contribute_zero(in);
   }
   void contribute_zero(const TapeInput& in) {
     if (in.leaf) {
-      contribute(in, constant_like(in.array, 0));
+      contribute(in, buffer_storage(in) == row_sparse && !create_graph_
+                         ? NDArray(in.array.shape(), in.array.dtype(), in.array.device(), row_sparse)
+                         : constant_like(in.array, 0));
     } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot.defined()) {
       slot = shell_of(in.array, dense);
     }
@@ -505,9 +533,9 @@ class BackwardPass {
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient;
       if (is_known_zero(slot)) slot = NDArray();
       if (!slot.defined() || slot.shape() == given.shape())
-        slot = slot.defined() ? sum_of(slot, given) : given;
+        slot = slot.defined() ? sum_of_contributions(slot, given) : given;
       else
-        slot = sum_of(repeated(slot, in.array.shape()), repeated(given, in.array.shape()));
+        slot = sum_of_contributions(repeated(slot, in.array.shape()), repeated(given, in.array.shape()));
       return;
     }
     auto* leaf = static_cast<Leaf*>(in.source.get());
@@ -516,18 +544,14 @@ class BackwardPass {
       for (Index i = 0; i < leaves_.size(); ++i)
         if (leaves_[i] == leaf) {
           NDArray& sum = element(collected_, i);
-          sum = sum.defined() ? sum_of(sum, gradient) : gradient;
+          sum = sum.defined() ? sum_of_contributions(sum, gradient) : gradient;
         }
       return;
     }
     const bool fresh = leaf->request == GradRequest::write && leaf->pass != pass_;
     leaf->pass = pass_;
-    const NDArray made = fresh ? gradient : sum_of(leaf->gradient, gradient);
+    const NDArray made = fresh ? gradient : sum_of_contributions(leaf->gradient, gradient);
     store_gradient(made, leaf->gradient);
-  }
-
-  NDArray sum_of(const NDArray& a, const NDArray& b) const {
-    return add_ != nullptr && create_graph_ ? add_(a, b) : add_arrays(a, b);
   }
 
   static void store_gradient(const NDArray& from, const NDArray& to) {
@@ -536,7 +560,6 @@ class BackwardPass {
     if (to.body().buffer) to.body().buffer->written();
   }
   bool retain_, create_graph_, collecting_ = false;
-  AddArrays add_;
   const std::uint64_t pass_ = next_pass();
   std::uint64_t mark_ = 0;  // of the nodes that were met on this walk
   PassClaims claims_;
@@ -546,20 +569,26 @@ class BackwardPass {
 };
 
 STROP_IMPL std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables,
-                                                  const GradOptions& options, AddArrays add) {
-  BackwardPass pass(options.retain_graph || options.create_graph, options.create_graph, add);
+                                                  const GradOptions& options) {
+  BackwardPass pass(options.retain_graph || options.create_graph, options.create_graph);
   pass.collect(variables);
   pass.run({&head, 1}, options.head_gradients);
   std::vector<NDArray> out = std::move(pass.collected());
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (!out[i].defined()) out[i] = zeros(variables[i].shape(), variables[i].dtype(), variables[i].device());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const NDArray& variable = variables[i];
+    if (!out[i].defined()) out[i] = zeros(variable.shape(), variable.dtype(), variable.device());
+    // As in its buffer: the rows that are not zero.
+    if (const NDArray buffer = variable.grad();
+        variable.storage() == row_sparse && buffer.defined() && buffer.storage() == row_sparse && !options.create_graph)
+      out[i] = cast_storage(out[i], row_sparse);
+  }
   return out;
 }
 
 }  // namespace detail
 
 STROP_IMPL void backward(std::span<const NDArray> heads, std::span<const NDArray> head_gradients, bool retain_graph) {
-  detail::BackwardPass(retain_graph, false, nullptr).run(heads, head_gradients);
+  detail::BackwardPass(retain_graph, false).run(heads, head_gradients);
 }
 
 STROP_IMPL void NDArray::backward(const NDArray& head_gradient, bool retain_graph) const {

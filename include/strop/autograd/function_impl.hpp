@@ -31,7 +31,7 @@ STROP_IMPL NDArray Function::saved(int i) const {
 namespace strop::inline v0::detail {
 
 STROP_IMPL std::vector<NDArray> apply_function(const Ref<Function>& function, std::span<const NDArray> in) {
-  check_untraced("a Function", "its forward and backward are written on arrays; run it outside");
+  leave_trace("a Function", "its forward and backward are written on arrays; run it outside");
   std::vector<NDArray> out;
   {
     const ModeScope unrecorded(nullptr, call_mode.training);

@@ -8,7 +8,6 @@
 #include <strop/engine/pool.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/map_sparse.hpp>
-#include <strop/op/widened.hpp>
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/sparse.hpp>
 
@@ -40,15 +39,6 @@ STROP_IMPL NDArray repeated(const NDArray& gradient, const Shape& shape) {
   const NDArray whole(shape, gradient.dtype(), gradient.device());
   repeat_elements(gradient, whole);
   return whole;
-}
-
-STROP_IMPL NDArray add_arrays(const NDArray& a, const NDArray& b) {
-  if (a.storage() != dense && a.storage() == b.storage() && a.dtype() == b.dtype() &&
-      a.device().kind == DeviceKind::cpu && b.device() == a.device())
-    return add_stored(a, b);
-  const NDArray total(a.shape(), a.dtype(), a.device());
-  add_elements(dense_form(a), dense_form(b), total);
-  return total;
 }
 
 STROP_IMPL NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
@@ -93,14 +83,6 @@ struct GradientInputs {
           role == Role::head && arrays[i].storage() != dense && node.outputs[at].array.storage() == dense)
         arrays[i] = dense_form(arrays[i]), any = true, sparse_head = false;
     return any;
-  }
-  /// Integers as double; an array that is not kept lends its shape alone.
-  void widen() {
-    for (NDArray& a : arrays)
-      if (!is_floating(a.dtype())) a = a.allocated() ? as_type(a, f64) : wide_shell(a, a.storage());
-  }
-  static NDArray wide_shell(const NDArray& a, Storage storage) {
-    return NDArray::fresh_shell(a.shape(), f64, a.device(), storage);
   }
 };
 

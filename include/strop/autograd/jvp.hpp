@@ -20,7 +20,7 @@ void check_tangents(std::string_view what, std::span<const NDArray> x, std::span
 /// The value of f and its derivative along the tangents, f being any function of arrays whose gradient can be
 /// differentiated once: uᵀ·J is linear in u, and its derivative by u along the tangents is J·tangents.
 std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::span<const NDArray> x), const void* f,
-                                         std::span<const NDArray> x, std::span<const NDArray> tangents, AddArrays add);
+                                         std::span<const NDArray> x, std::span<const NDArray> tangents);
 
 }  // namespace detail
 
@@ -55,7 +55,7 @@ std::pair<NDArray, NDArray> jvp(const Op<T, When>& op, std::initializer_list<NDA
           const Bound& with = *static_cast<const Bound*>(f);
           return NDArray(with.op(in, with.params));
         },
-        &bound, inputs, along, &detail::add_recorded<detail::GradAdd>);
+        &bound, inputs, along);
   }
 }
 
@@ -68,7 +68,7 @@ std::pair<NDArray, NDArray> jvp(const F& f, std::initializer_list<NDArray> x, st
   detail::check_tangents("the function", inputs, along);
   return detail::push_forward(
       [](const void* object, std::span<const NDArray> in) -> NDArray { return (*static_cast<const F*>(object))(in); },
-      &f, inputs, along, &detail::add_recorded<detail::GradAdd>);
+      &f, inputs, along);
 }
 
 }  // namespace strop::inline v0

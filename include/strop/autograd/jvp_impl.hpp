@@ -20,7 +20,7 @@ STROP_IMPL void check_tangents(std::string_view what, std::span<const NDArray> x
 
 STROP_IMPL std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::span<const NDArray> x),
                                                     const void* f, std::span<const NDArray> x,
-                                                    std::span<const NDArray> tangents, AddArrays add) {
+                                                    std::span<const NDArray> tangents) {
   std::vector<NDArray> points, gradients, along;
   for (const NDArray& a : x) {
     points.push_back(a.detach());
@@ -35,7 +35,7 @@ STROP_IMPL std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* 
     u.attach_grad();
     if (is_tracked(y)) {
       const GradOptions options{.head_gradients = {u}, .create_graph = true};
-      const std::vector<NDArray> all = collect_gradients(y, points, options, add);
+      const std::vector<NDArray> all = collect_gradients(y, points, options);
       for (std::size_t i = 0; i < all.size(); ++i)
         if (is_tracked(all[i])) {
           gradients.push_back(all[i]);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What the walk over the tape knows of calls with sparse arrays: where their results and derivatives are zero.
+/// What the walk over the tape knows of calls with sparse arrays: where their results, derivatives and gradients are
+/// zero.
 #pragma once
 #include <strop/autograd/tape.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
 #include <strop/op/gradient_roles.hpp>
 #include <strop/op/infer_call.hpp>
+#include <strop/op/stored_pattern.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <optional>
 
@@ -53,6 +56,50 @@ STROP_IMPL bool is_flat_elsewhere(const TapeNode& node) {
     if (const TapeInput& x = node.inputs[roles.gives[k]]; x.source && x.array.storage() == dense && derivatives[k] != 0)
       return false;
   return true;
+}
+
+/// An array of the rows outside of which the gradients of a map are zero, whatever the head gradients are: those that
+/// the row-sparse arrays which it reads store. No array where it reads a dense one, or is not zero beside them.
+/// Gradients are linear in their heads, each of which is asked alone.
+STROP_IMPL NDArray rows_of_gradients(const TapeNode& node) {
+  const GradientRule& rule = node.entry->gradient;
+  const NDArray& first = node.outputs[0].array;
+  if (rule.entry->loops.f64 == nullptr || rule.entry->whole != 0 || first.device() != cpu()) return {};
+  const GradientRoles roles = gradient_roles(rule, node.inputs.size(), node.outputs.size());
+  const double one = 1, zero = 0;
+  List<const void*, 8> in;
+  List<const NDArray*, 8> read;
+  for (const auto& [role, at] : roles.takes) {
+    in.push_back(&zero);
+    if (role == Role::head) continue;
+    const NDArray& a = role == Role::in ? node.inputs[at].array : node.outputs[at].array;
+    if (!(role == Role::in ? node.inputs[at].kept : node.outputs[at].kept)) continue;
+    if (a.storage() != row_sparse || a.shape() != first.shape()) return {};
+    read.push_back(&a);
+  }
+  List<double, 4> derivatives(roles.gives.size());
+  List<void*, 4> out;
+  for (double& derivative : derivatives) out.push_back(&derivative);
+  for (Index head = 0; head < roles.takes.size(); ++head) {
+    if (roles.takes[head].role != Role::head) continue;
+    in[head] = &one;
+    rule.entry->loops.f64(node.op(), in.data(), out.data(), 1);
+    in[head] = &zero;
+    for (const double derivative : derivatives)
+      if (derivative != 0) return {};
+  }
+  NDArray rows(first.shape(), first.dtype(), first.device(), row_sparse);
+  for (const NDArray* a : read) {
+    const NDArray places = merged(*a);
+    if (a == read[0] || pattern_of(places) == pattern_of(rows)) {
+      rows = places;
+      continue;
+    }
+    StoredPattern both = merge_patterns(pattern_of(rows), pattern_of(places), false);
+    rows = NDArray(first.shape(), first.dtype(), first.device(), row_sparse);
+    store_pattern(rows, both);
+  }
+  return rows;
 }
 
 }  // namespace strop::inline v0::detail

@@ -138,7 +138,6 @@ struct BoundGraph : Counted {
   List<int> own_states;                     // the values that they are
   List<std::pair<NDArray, NDArray>> saved;  // the states' arrays, from and to
   void (*save_states)(BoundGraph&) = nullptr;
-  void (*run_widened)(BoundGraph&, Step&) = nullptr;  // with gradients
 
   // What the walk that makes gradients says of them.
   List<bool> reached;         // of what is wanted: whether it gets one, if only zeros

@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -129,17 +130,18 @@ struct TracedFlow {
 };
 /// Who traces a function makes loops and branches on arrays nodes, and runs them.
 struct FunctionTracer : CallTracer {
-  void (*flow)(TracedFlow&);
+  /// False: no graph can have it, and the caller runs it.
+  bool (*flow)(TracedFlow&);
 };
 
-/// What the node of `body` gives where a function is traced.
+/// What the node of `body` gives where a function is traced; nothing where the trace ends here.
 template <class Run>
-std::vector<NDArray> traced_flow(FlowKind kind, std::vector<NDArray> in, std::int64_t most, std::string_view name,
-                                 const Run& body) {
+std::optional<std::vector<NDArray>> traced_flow(FlowKind kind, std::vector<NDArray> in, std::int64_t most,
+                                                std::string_view name, const Run& body) {
   const auto run = [](const void* with, TracedFlow::Body& one) { (*static_cast<const Run*>(with))(one); };
   using X = std::conditional_t<std::is_void_v<Run>, void, NDArray>;  // dependent, so that they are built here alone
   TracedFlow flow{kind, std::move(in), most, name, run, &body, &flow_operators<X>};
-  static_cast<const FunctionTracer*>(call_mode.tracer)->flow(flow);
+  if (!static_cast<const FunctionTracer*>(watching())->flow(flow)) return std::nullopt;
   return std::move(flow.out);
 }
 
@@ -253,7 +255,7 @@ auto while_loop(const Condition& condition, const Body& body, const States& stat
     detail::check_most(max_iterations);
     const std::vector<X> initial = detail::listed_nodes(states);
     if constexpr (std::same_as<X, NDArray>) {
-      if (detail::call_mode.tracer != nullptr) {
+      if (detail::watching() != nullptr) {
         const auto run = [&](detail::TracedFlow::Body& one) {
           const States seen = detail::in_form<States>(one.in);
           if (one.which == 0) {
@@ -264,11 +266,12 @@ auto while_loop(const Condition& condition, const Body& body, const States& stat
             one.next = detail::listed_nodes(step.second);
           }
         };
-        const std::vector<X> out =
-            detail::traced_flow(detail::FlowKind::while_loop, initial, max_iterations, name, run);
-        const std::int64_t stacked = std::ssize(out) - std::ssize(initial);
-        return Step(detail::in_form<Out>(detail::each_of(out, 0, stacked)),
-                    detail::in_form<States>(detail::each_of(out, stacked, std::ssize(out))));
+        if (const std::optional<std::vector<X>> out =
+                detail::traced_flow(detail::FlowKind::while_loop, initial, max_iterations, name, run)) {
+          const std::int64_t stacked = std::ssize(*out) - std::ssize(initial);
+          return Step(detail::in_form<Out>(detail::each_of(*out, 0, stacked)),
+                      detail::in_form<States>(detail::each_of(*out, stacked, std::ssize(*out))));
+        }
       }
       detail::CollectedSteps made("while_loop");
       States now = states;
@@ -319,11 +322,13 @@ auto cond(const X& predicate, const Then& then, const Otherwise& otherwise, std:
       "strop: both branches of cond take nothing and return the same: an array or a symbol, or a std::vector of them");
   if constexpr (alike) {
     if constexpr (std::same_as<X, NDArray>) {
-      if (detail::call_mode.tracer != nullptr)
-        return detail::in_form<Out>(
-            detail::traced_flow(detail::FlowKind::cond, {predicate}, 0, name, [&](detail::TracedFlow::Body& one) {
-              one.outputs = detail::listed_nodes(one.which == 0 ? then() : otherwise());
-            }));
+      if (detail::watching() != nullptr) {
+        const auto run = [&](detail::TracedFlow::Body& one) {
+          one.outputs = detail::listed_nodes(one.which == 0 ? then() : otherwise());
+        };
+        if (const auto out = detail::traced_flow(detail::FlowKind::cond, {predicate}, 0, name, run))
+          return detail::in_form<Out>(*out);
+      }
       return detail::holds("cond", predicate) ? then() : otherwise();
     } else {
       const auto in_scope = [](detail::BodyScope& scope, const auto& branch) {

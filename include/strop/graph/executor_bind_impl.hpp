@@ -137,7 +137,6 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     requests.push_back(static_cast<Request>(request));
     if (request != GradRequest::null) wanted.push_back(arg_nodes[i]);
   }
-  run_widened = &run_in_double;
   find_joint_gradients();
   optimize(wanted);
   NodeOutputs gradients;

@@ -11,7 +11,6 @@
 #include <strop/graph/passes/list.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_sparse.hpp>
-#include <strop/op/widened.hpp>
 #include <strop/tensor/create.hpp>
 
 #include <optional>
@@ -39,30 +38,6 @@ STROP_IMPL void set_to_zero(const NDArray& a) {
     clear(a, a.size() * size_of(a.dtype()));
   }
   if (a.body().buffer) a.body().buffer->written();
-}
-
-/// An integer array as double; one without memory lends its shape alone.
-STROP_IMPL NDArray as_double(const NDArray& a) {
-  if (is_floating(a.dtype())) return a;
-  return a.allocated() ? as_type(a, f64) : NDArray::fresh_shell(a.shape(), f64, a.device(), dense);
-}
-
-/// A gradient of integers whose operator takes none.
-STROP_IMPL void run_in_double(BoundGraph& graph, Step& step) {
-  if (!step.plan->asked) return;
-  List<NDArray> given, made;
-  List<Request, 8> requests;
-  for (const NDArray* a : step.inputs) given.push_back(as_double(*a));
-  for (const NDArray& a : step.outputs)
-    made.push_back(NDArray::fresh_shell(a.shape(), wide_type(a.dtype()), a.device(), dense));
-  for (Request request : step.requests) requests.push_back(request == Request::null ? request : Request::write);
-  List<const NDArray*, 8> in;
-  for (const NDArray& a : given) in.push_back(&a);
-  dispatch(*step.node->entry, step.node->op(), in.span(), made.span(), requests.span(), {},
-           step.state < 0 ? nullptr : &graph.kept[step.state]->box);
-  for (Index k = 0; k < made.size(); ++k)
-    if (requests[k] != Request::null)
-      copy_into(as_type(made[k], step.outputs[k].dtype()), step.outputs[k], step.requests[k]);
 }
 
 STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
@@ -142,10 +117,10 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
       buffer = dry ? NDArray::fresh_shell(array.shape(), array.dtype(), array.device(), storage)
                    : zeros(array.shape(), storage, array.dtype(), array.device());
     Step* const maker = value >= 0 && step_of[value] >= 0 ? &backward_steps[step_of[value]] : nullptr;
-    // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
+    // In a CSR buffer of a CSR argument of a map: computed at the argument's stored positions alone.
     const bool typed = buffer.defined() && buffer.dtype() == array.dtype();
-    if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
-        buffer.storage() == array.storage() && typed && !maker->node->like.empty() &&
+    if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() == csr &&
+        buffer.storage() == csr && typed && !maker->node->like.empty() &&
         inference.shape(maker->in[0]) == array.shape()) {
       maker->on_pattern.push_back({gradient.index, i});
       maker->requests[gradient.index] = Request::null;
@@ -269,9 +244,9 @@ STROP_IMPL void BoundGraph::backward(Span<const NDArray> given) {
       if (delivery.request != Request::add) set_to_zero(buffer);
       continue;
     }
-    // In a sparse buffer of a sparse argument: the projection on the argument's stored positions.
+    // In a CSR buffer of a CSR argument: the projection on the argument's stored positions.
     NDArray gradient = values[delivery.value];
-    if (gradient.storage() == dense && buffer.storage() != dense && argument.storage() == buffer.storage())
+    if (gradient.storage() == dense && buffer.storage() == csr && argument.storage() == csr)
       gradient = projected(gradient, argument);
     if (gradient.storage() == dense) gradient = as_type(gradient, buffer.dtype());
     copy_into(gradient, buffer, delivery.request);

@@ -36,7 +36,6 @@ STROP_IMPL void BoundGraph::run_step(Step& step) {
   try {
     for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
     run_on_patterns(step);
-    if (step.widened) return run_widened(*this, step);
     const Inputs in = step.inputs.span();
     Ref<StateBox>* const state = step.state < 0 ? nullptr : &kept[step.state]->box;
     if (step.takes_head && sparse_heads)
@@ -165,7 +164,7 @@ STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
   const Plan& plan = *step.plan;
   // A state that is written outlives the run: a failure of the steps beside it must not become its own.
   const bool draws = plan.resources.random || (step.predicting && step.predicting->resources.random);
-  if (step.widened || !plan.asked || !plan.why.empty() || draws || !plan.mutated.empty() || step.state >= 0 ||
+  if (!plan.asked || !plan.why.empty() || draws || !plan.mutated.empty() || step.state >= 0 ||
       step.node->entry->cpu.make_state != nullptr || !step.on_pattern.empty())
     return false;
   bool all = true;
@@ -376,7 +375,7 @@ STROP_IMPL Executor& Executor::operator=(Executor other) noexcept {
 STROP_IMPL Executor::~Executor() = default;
 
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
-  detail::check_untraced("an Executor", "it has a graph of its own; call its symbol's operators");
+  detail::leave_trace("an Executor", "it has a graph of its own; call its symbol's operators");
   const detail::Ref<detail::BoundGraph> graph = graph_;
   const std::lock_guard mine(graph->running);
   const detail::Ref<detail::BoundGraph> now(&graph->active());  // a monitor may put another in its place

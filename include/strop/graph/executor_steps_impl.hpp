@@ -8,10 +8,10 @@
 #include <strop/graph/passes/devices.hpp>
 #include <strop/graph/passes/list.hpp>
 #include <strop/op/broadcast.hpp>
+#include <strop/op/contributions_impl.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/gradient_roles.hpp>
-#include <strop/op/widened.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -219,7 +219,7 @@ STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
     for (int v : step.out) outside = outside && (values[v].defined() || uses[v] == 0);
     for (int v : step.in) stays = stays || (v >= 0 && written[v]);
     behind[s] = s;
-    if (!stays && (outside || step.node->entry->name.starts_with("_grad_sum"))) {
+    if (!stays && (outside || is_sum(*step.node->entry))) {
       behind[s] = -1;
       for (int v : step.in)
         if (v >= 0 && maker[v] >= 0) behind[s] = std::max(behind[s], behind[maker[v]]);
@@ -238,7 +238,8 @@ STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
 /// Whether adding a result to memory costs less than writing it elsewhere and adding then.
 STROP_IMPL bool BoundGraph::takes_add(const Step& step, Inference& inference, int value) const {
   const Entry& entry = *step.node->entry;
-  if (is_half(*inference.type(value))) return false;  // which go through copies
+  if (is_half(*inference.type(value))) return false;  // which go through copies, as do integers:
+  if (!step.in.empty() && step.in[0] >= 0 && computes_in_double(entry, *inference.type(step.in[0]))) return false;
   Shape common{};
   for (int v : step.in) {
     if (v >= 0 && inference.storage(v) != dense) return false;
@@ -260,7 +261,7 @@ STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference
     Step& sum = steps[s];
     for (int& v : sum.in)
       if (v >= 0 && now[v] >= 0) v = now[v];
-    if (!sum.node->entry->name.starts_with("_grad_sum") || sum.requests[0] == Request::null) continue;
+    if (!is_sum(*sum.node->entry) || sum.requests[0] == Request::null) continue;
     const int total = sum.out[0];
     List<int, 4> terms;
     // Results are the same to the bit: terms are added in their order, and as one to what the caller's array holds.
@@ -338,20 +339,12 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
     }
     for (int v : step.out) step.outputs.push_back(values[v]);
     const Entry& entry = *step.node->entry;
-    step.widened = entry.is_gradient() && !known.empty() && lacks_integers(entry, known[0].dtype());
-    for (const NDArray& a : known) step.widened = step.widened && a.storage() == dense;
-    List<NDArray> apart;  // what a widened step computes, of which nothing is there yet
-    for (Index k = 0; k < step.out.size() && step.widened; ++k)
-      apart.push_back(NDArray::shell(step.outputs[k].shape(), wide_type(step.outputs[k].dtype()), here));
     List<const NDArray*, 8> in;
-    for (NDArray& a : known) {
-      if (step.widened) a = NDArray::shell(a.shape(), wide_type(a.dtype()), here);
-      in.push_back(&a);
-    }
+    for (const NDArray& a : known) in.push_back(&a);
     try {
-      const Span<NDArray> out = step.widened ? apart.span() : step.outputs.span();
+      const Span<NDArray> out = step.outputs.span();
       step.plan = Ref<Plan>(new Plan(resolve(entry, step.node->op(), in.span(), out, step.requests.span())));
-      if (!step.widened) make_outputs(*step.plan, step.node->op(), in.span(), out);
+      make_outputs(*step.plan, step.node->op(), in.span(), out);
       // One plan serves prediction and training but for random numbers: who drew some that it does not need would leave
       // others than a call does to the nodes behind.
       const Resources predicting = step.resources(in.span(), false), training = step.resources(in.span(), true);

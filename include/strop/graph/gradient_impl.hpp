@@ -9,8 +9,9 @@
 #include <strop/graph/naming.hpp>
 #include <strop/graph/passes/fused_map.hpp>
 #include <strop/graph/symbol_impl.hpp>
-#include <strop/op/gpu_map.hpp>
+#include <strop/op/contributions_impl.hpp>
 #include <strop/op/names.hpp>
+#include <strop/op/reverse.hpp>
 #include <strop/tensor/create.hpp>
 
 #include <algorithm>
@@ -22,56 +23,9 @@
 namespace strop::inline v0 {
 namespace detail {
 
-inline constexpr int most_summed = 4;
-
-template <class V, int N>
-void sum_loop(const void*, const void* const* in, void* const* out, std::int64_t n) {
-  V* y = static_cast<V*>(out[0]);
-  const V* x[std::size_t{N}];
-  for (int k = 0; k < N; ++k) x[k] = static_cast<const V*>(in[k]);
-  for (std::int64_t i = 0; i < n; ++i) {
-    V total = x[0][i];
-    for (int k = 1; k < N; ++k) total = static_cast<V>(total + x[k][i]);
-    y[i] = total;
-  }
-}
 template <class V, int Value>
 void fill_loop(const void*, const void* const*, void* const* out, std::int64_t n) {
   std::fill_n(static_cast<V*>(out[0]), n, V{Value});
-}
-template <int N>
-void same_shape_signature(const void*, int, Signature& s) {
-  fill_signature({}, {}, {}, N, 1, 1, s);
-}
-
-constexpr Entry plain_map(std::string_view name, std::string_view doc, int inputs, MapLoops loops) {
-  Entry e;
-  e.name = e.snake = e.qualified = name;
-  e.doc = doc;
-  e.library = e.same_shape = true;
-  e.inputs = e.min_inputs = inputs;
-  e.dtypes = any_dtype;
-  e.loops = loops;
-  e.facts.kept = [](const void*, Dtype) { return std::uint64_t{0}; };
-  return e;
-}
-
-/// On a GPU the driver alone adds and fills, so that no kernel has to be in the program.
-STROP_IMPL void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
-  const memory::GpuDriver& driver = memory::detail::driver_for(ctx.device());
-  const std::int64_t n = call.common.size();
-  if (n == 0) return;
-  const MapOperand& out = call.out[0];
-  const bool add = out.request == Request::add;
-  Index first = -1;  // what lies in the result already
-  for (Index k = 0; k < call.in.size(); ++k)
-    if (call.in[k].data == out.data) first = k;
-  if (!add && first < 0) {
-    first = 0;
-    driver.copy(ctx.device(), out.data, ctx.device(), call.in[0].data, n * size_of(call.dtype));
-  }
-  for (Index k = 0; k < call.in.size(); ++k)
-    if (add || k != first) driver.add(ctx.device(), call.dtype, out.data, call.in[k].data, out.data, n);
 }
 template <int Value>
 STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
@@ -85,35 +39,10 @@ STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
     memory::detail::copy_bytes(ctx.device(), out.data, ctx.device(), values.bytes(),
                                values.size() * size_of(call.dtype));
 }
-inline constexpr Kernels sum_launch{{&sum_on_gpu}};
 template <int Value>
 inline constexpr Kernels fill_launch{{&fill_on_gpu<Value>}};
-template <int N>
-inline constinit Slot sum_slot{.cuda = &sum_launch};
 template <int Value>
 inline constinit Slot fill_slot{.cuda = &fill_launch<Value>};
-
-/// The sum of N contributions to one gradient, in one pass.
-template <int N>
-constexpr Entry sum_entry(std::string_view name, std::string_view doc) {
-  Entry e = plain_map(name, doc, N, {&sum_loop<float, N>, &sum_loop<double, N>, &sum_loop<std::int64_t, N>});
-  e.signature = &same_shape_signature<N>;
-  e.facts.operations = [](const void*) { return N - 1; };
-  e.slot = &sum_slot<N>;
-  e.facts.zero = [](const void*, Dtype, std::uint64_t zeros) { return zeros == (std::uint64_t{1} << N) - 1; };
-  e.gradient.heads = 1;
-  e.gradient.gives = (std::uint64_t{1} << N) - 1;
-  e.gradient.compose = [](const void*, std::span<const NDArray> dy, std::span<const NDArray>) {
-    return std::vector<NDArray>(N, dy[0]);
-  };
-  e.gradient.compose_symbols = [](const void*, std::span<const Symbol> dy, std::span<const Symbol>) {
-    return std::vector<Symbol>(N, dy[0]);
-  };
-  return e;
-}
-inline constexpr Entry sum_entries[] = {sum_entry<2>("_grad_sum2", "The sum of two contributions to a gradient."),
-                                        sum_entry<3>("_grad_sum3", "The sum of three contributions to a gradient."),
-                                        sum_entry<4>("_grad_sum4", "The sum of four contributions to a gradient.")};
 
 /// Zeros (ones) of the shape, type and, of zeros, storage of the input.
 template <int Value>
@@ -131,9 +60,9 @@ inline constexpr Entry ones_entry = fill_entry<1>("_grad_ones", "Ones of the sha
 
 STROP_IMPL void enrol_gradient_operators() {
   static const bool once = [] {
-    enrol(sum_slot<2>, sum_entries[0]);
-    enrol(sum_slot<3>, sum_entries[1]);
-    enrol(sum_slot<4>, sum_entries[2]);
+    enrol(sum_slot<2>, sum_entry<2>);
+    enrol(sum_slot<3>, sum_entry<3>);
+    enrol(sum_slot<4>, sum_entry<4>);
     enrol(fill_slot<0>, zeros_entry);
     enrol(fill_slot<1>, ones_entry);
     return true;
@@ -169,7 +98,8 @@ class PlacedLike {
 };
 
 /// One walk from the outputs of a graph back to what gradients are wanted of.
-class GradientWalk {
+class GradientWalk : Reverse<GradientWalk> {
+  friend Reverse;
   static constexpr Index most_parts = 64;  // of one composed gradient, that are looked at
 
  public:
@@ -204,10 +134,10 @@ class GradientWalk {
       const Node& node = graph_.node(n);
       if (node.is_variable() || !leads_through(n)) continue;
       if (below_[n] && node.entry->gradient.of_loss()) loss_[n] = true;
-      bool reached = loss_[n];
-      for (int k = 0; k < node.outputs(); ++k) reached = reached || !parts_[graph_.value(n, k)].empty();
-      if (reached) step(n);
-      hand_on_zeros(n, reached);
+      const Coming coming = coming_to(n);
+      differentiate(n, coming);
+      const bool reached = coming == Coming::gradients;
+      if (reached && is_fused(node)) give_zeros(n);
       if (reached || below_[n])
         for (const NodeOutput& in : node.inputs)
           if (leads(in)) below_[graph_.find(in.node.get())] = true;
@@ -253,39 +183,54 @@ class GradientWalk {
     for (int i = 1; i < parts.size(); ++i) {
       some.push_back(parts[i]);
       if (some.size() < most_summed && i + 1 < parts.size()) continue;
-      const Entry& entry = sum_entries[some.size() - 2];
+      const Entry& entry = some.size() == 2 ? sum_entry<2> : some.size() == 3 ? sum_entry<3> : sum_entry<4>;
       some = {plain_node(entry, std::move(some), cat(name, "_grad_sum"))};
     }
     parts = some;
     return parts[0];
   }
   NodeOutput output(int n, int k) const { return {Ref(&graph_.node(n)), k}; }
-  NodeOutput head(int n, int k) {
-    const Node& node = graph_.node(n);
-    const NodeOutput total = summed(node.output_name(k), parts_[graph_.value(n, k)]);
-    return total.node ? total : filled(zeros_entry, n, k, "_grad_zeros");
+  // What Reverse asks of a call, which is the number of a node.
+  using Value = Symbol;
+  static constexpr std::string_view plural = "results";
+  const Entry& entry(int n) const { return *graph_.node(n).entry; }
+  std::string_view name(int n) const { return entry(n).name; }
+  int inputs(int n) const { return static_cast<int>(graph_.node(n).inputs.size()); }
+  int outputs(int n) const { return graph_.node(n).outputs(); }
+  bool is_loss(int n) const { return loss_[n]; }
+  static bool is_composed(const GradientRule& rule) { return rule.compose_symbols != nullptr; }
+  Coming comes(int n, int k) const {
+    const int v = graph_.value(n, k);
+    return !parts_[v].empty() ? Coming::gradients : zeros_[v] ? Coming::zeros : Coming::nothing;
   }
+  NodeOutput gradient(int n, int k) { return summed(graph_.node(n).output_name(k), parts_[graph_.value(n, k)]); }
+  NodeOutput zeros(int n, int k) { return filled(zeros_entry, n, k, "_grad_zeros"); }
+  static void begin(int) {}
+  static bool gives_small(int) { return false; }
+  Symbol head(int n, int k) {
+    const bool starts = loss_[n] && comes(n, k) != Coming::gradients;
+    return Symbol(starts ? filled(ones_entry, n, k, "_grad_ones") : head_or_zeros(n, k));
+  }
+  Symbol input(int n, int i) const { return Symbol(graph_.node(n).inputs[i]); }
+  std::vector<Symbol> composed(int n, const List<Symbol, 4>& heads, const List<Symbol, 4>& in) {
+    const Node& node = graph_.node(n);
+    const NameScope names(cat(node.name, "_backward_"));
+    const PlacedLike place(node);
+    std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
+    find_unread(node, heads, gradients);
+    return gradients;
+  }
+  void give(int n, int i, const Symbol& gradient) { contribute(graph_.node(n).inputs[i], gradient.outputs()[0]); }
+  template <class... Parts>
+  [[noreturn]] void fail_at(int n, const Parts&... parts) const {
+    fail("Error in node ", graph_.node(n).name, ": ", parts...);
+  }
+
   /// Of the output's shape and type, which is all that is seen of it.
   NodeOutput filled(const Entry& entry, int n, int k, std::string_view suffix) {
     const NodeOutput made = plain_node(entry, {output(n, k)}, cat(graph_.node(n).name, suffix));
     unread_.push_back({made.node, nullptr, 1});
     return made;
-  }
-
-  void step(int n) {
-    const Node& node = graph_.node(n);
-    const GradientRule& rule = node.entry->gradient;
-    if (rule.compose_symbols != nullptr)
-      step_composed(n);
-    else if (rule.entry != nullptr)
-      step_operator(n);
-    else if (!rule.zero)
-      fail("Error in node ", node.name, ": ", node.entry->name, " has no gradient", no_further_gradient(*node.entry),
-           ", which ", wanted_name(), " needs",
-           node.entry->params == &flow_table
-               ? "; call the loop or branch on arrays, where its steps are recorded one by "
-                 "one and have gradients of every order"
-               : "");
   }
 
   /// Inputs that a gradient, or zeros as well, may come to: of a fused map not each result was computed from all of
@@ -298,52 +243,26 @@ class GradientWalk {
     return found;
   }
 
-  void hand_on_zeros(int n, bool reached) {
+  void give_zeros(int n) {
     const Node& node = graph_.node(n);
-    const GradientRule& rule = node.entry->gradient;
-    const bool none = rule.entry == nullptr && rule.compose_symbols == nullptr;
-    bool zero = reached && (none || is_fused(node));
-    for (int k = 0; k < node.outputs() && !reached; ++k) zero = zero || zeros_[graph_.value(n, k)];
-    if (!zero) return;
     const std::uint64_t given = reached_inputs(n, true);
     for (Index i = 0; i < node.inputs.size(); ++i)
       if (leads(node.inputs[i]) && in_mask(given, i)) zeros_[graph_.value(node.inputs[i])] = true;
   }
 
-  std::string wanted_name() const {
-    for (int n = 0; n < graph_.size(); ++n)
-      if (graph_.node(n).is_variable() && leads_[graph_.value(n, 0)])
-        return cat("the gradient of '", graph_.node(n).name, "'");
-    return "the gradient that is asked for";
-  }
-
-  void step_composed(int n) {
-    const Node& node = graph_.node(n);
-    List<Symbol> heads;
-    for (int k = 0; k < (node.entry->gradient.heads == every ? node.outputs() : 1); ++k) {
-      const bool starts = loss_[n] && parts_[graph_.value(n, k)].empty();
-      heads.push_back(Symbol(starts ? filled(ones_entry, n, k, "_grad_ones") : head(n, k)));
-    }
-    List<Symbol> in;
-    for (const NodeOutput& from : node.inputs) in.push_back(Symbol(from));
-    // Optional inputs that were left out are empty symbols.
-    while (in.size() < node.entry->inputs) in.push_back(Symbol());
-    const NameScope names(cat(node.name, "_backward_"));
-    const PlacedLike place(node);
-    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
-    if (std::ssize(gradients) > in.size())
-      fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(),
-           " results for ", in.size(), " inputs");
-    int i = 0;
-    for (const Symbol& gradient : gradients) {
-      if (i < node.inputs.size() && gradient.defined()) contribute(node.inputs[i], gradient.outputs()[0]);
-      ++i;
-    }
-    find_unread(node, heads, gradients);
+  std::string needed_by(int n) const {
+    std::string wanted = "the gradient that is asked for";
+    for (int v = graph_.size(); v-- > 0;)
+      if (graph_.node(v).is_variable() && leads_[graph_.value(v, 0)])
+        wanted = cat("the gradient of '", graph_.node(v).name, "'");
+    return cat(", which ", wanted, " needs",
+               entry(n).params == &flow_table ? "; call the loop or branch on arrays, where its steps are recorded one "
+                                                "by one and have gradients of every order"
+                                              : "");
   }
 
   /// Of inputs that a composed gradient does not read, its parts see shape and type.
-  void find_unread(const Node& node, const List<Symbol>& heads, const std::vector<Symbol>& gradients) {
+  void find_unread(const Node& node, const List<Symbol, 4>& heads, const std::vector<Symbol>& gradients) {
     const auto is_unread = [&](const NodeOutput& from) {
       bool unread = false;
       for (Index i = 0; i < node.inputs.size(); ++i) {
@@ -378,7 +297,7 @@ class GradientWalk {
     }
   }
 
-  void step_operator(int n) {
+  void step_stated(int n) {
     const Node& node = graph_.node(n);
     const GradientRule& rule = node.entry->gradient;
     const Ref<Node> made(new Node);
@@ -388,7 +307,7 @@ class GradientWalk {
     made->attributes = node.attributes;
     const GradientRoles roles = gradient_roles(rule, node.inputs.size(), node.outputs());
     for (const GradientArgument& argument : roles.takes)
-      made->inputs.push_back(argument.role == Role::head ? head(n, argument.at)
+      made->inputs.push_back(argument.role == Role::head ? head_or_zeros(n, argument.at)
                              : argument.role == Role::in ? node.inputs[argument.at]
                                                          : output(n, argument.at));
     made->signature.inputs.assign(unsigned_size(made->inputs.size()), "argument");

@@ -7,7 +7,6 @@
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/op/infer_call.hpp>
-#include <strop/op/widened.hpp>
 
 #include <optional>
 #include <span>
@@ -240,16 +239,7 @@ class Inference {
     for (int i = 0; i < all_tensors; ++i) tensors.push_back(value_of(n, i) < 0 ? std::nullopt : type(value_of(n, i)));
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Types types_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
-    // A gradient that computes integers in double gives integers again.
-    std::optional<Dtype> given = inputs > 0 ? tensors[0] : std::nullopt;
-    if (!given || !node.entry->is_gradient() || !lacks_integers(*node.entry, *given)) given.reset();
-    const List<std::optional<Dtype>> before = given ? tensors : List<std::optional<Dtype>>();
-    if (given)
-      for (std::optional<Dtype>& type_of : tensors)
-        if (type_of) type_of = wide_type(*type_of);
     detail::infer_types(*node.entry, node.op(), types_of);
-    for (int i = 0; i < all_tensors && given; ++i)
-      if (tensors[i] == f64) tensors[i] = i < inputs && before[i] ? before[i] : given;
     for (int i = 0; i < all_tensors; ++i) {
       if (value_of(n, i) < 0 || !tensors[i]) continue;
       std::optional<Dtype>& known = type(value_of(n, i));

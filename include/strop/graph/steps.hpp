@@ -28,7 +28,7 @@ struct Step {
   Ref<Plan> predicting;
   List<const NDArray*> inputs;
   List<NDArray> outputs;
-  /// Results of a map that are wanted at the stored positions of an argument alone.
+  /// Results of a map that are wanted at the stored positions of a CSR argument alone.
   struct OnPattern {
     int result, argument;  // positions in `out`, and among the arguments
   };
@@ -43,8 +43,6 @@ struct Step {
   List<Handover> handovers;
   /// Values that results are added to, in their memory; −1, or none at all, where a result is written.
   List<int> added_to;
-  /// Of a gradient: it meets integers that its operator does not take, computes in double, and truncates.
-  bool widened = false;
   bool takes_head = false;  // that backward brings
 
   const Ref<Plan>& plan_for(bool training) const { return !training && predicting ? predicting : plan; }

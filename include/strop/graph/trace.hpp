@@ -3,6 +3,7 @@
 /// Functions on arrays that run once, leave a graph behind, and are replayed from then on.
 #pragma once
 #include <strop/core/ref.hpp>
+#include <strop/op/mode.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <array>
@@ -22,18 +23,19 @@ namespace detail {
 struct TracedGraphs;
 void retain_traced_graphs(const TracedGraphs* traces);
 void drop_traced_graphs(const TracedGraphs* traces) noexcept;
-TracedGraphs* new_traced_graphs();
+TracedGraphs* new_traced_graphs(Site site);
 
 /// Calls `run(with, arguments)`, and leaves its graph in `traces`, or replays the graph that suits the arguments.
 using TracedCall = std::vector<NDArray> (*)(void* with, std::span<const NDArray> arguments);
 std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<const NDArray> arguments, TracedCall run, void* with);
-/// How many graphs there are, or how many of them are replayed call by call.
-std::size_t count_traced_graphs(const TracedGraphs& traces, bool by_calls);
+enum class Replay { any, by_calls, eager };
+/// How many graphs there are, how many of them are replayed call by call, or how often the function has none.
+std::size_t count_traced_graphs(const TracedGraphs& traces, Replay replay);
 
 /// A share of the graphs of a function.
 class TracedGraphsRef {
  public:
-  TracedGraphsRef() : traces_(new_traced_graphs()) { retain_traced_graphs(traces_); }
+  explicit TracedGraphsRef(Site site) : traces_(new_traced_graphs(site)) { retain_traced_graphs(traces_); }
   TracedGraphsRef(const TracedGraphsRef& other) : traces_(other.traces_) { retain_traced_graphs(traces_); }
   TracedGraphsRef& operator=(TracedGraphsRef other) noexcept {
     std::swap(traces_, other.traces_);
@@ -88,7 +90,7 @@ R from_list(std::vector<NDArray> list) {
 template <class G>
 class TracedFunction {
  public:
-  explicit TracedFunction(G function) : function_(std::move(function)) {}
+  explicit TracedFunction(G function, detail::Site site = {}) : function_(std::move(function)), traces_(site) {}
 
   template <std::same_as<NDArray>... X>
   auto operator()(const X&... x) const {
@@ -113,10 +115,12 @@ class TracedFunction {
   }
 
   /// How many graphs there are: one for each set of shapes, types, storages, devices and modes that it was called with.
-  std::size_t graphs() const { return detail::count_traced_graphs(traces_.get(), false); }
+  std::size_t graphs() const { return detail::count_traced_graphs(traces_.get(), detail::Replay::any); }
   /// How many of them are replayed call by call: they draw or write in an order that a bound graph does not keep, are
-  /// on several devices, or have a history that only calls have.
-  std::size_t graphs_by_calls() const { return detail::count_traced_graphs(traces_.get(), true); }
+  /// on several devices, or have a history that only calls have. The log says which, once.
+  std::size_t graphs_by_calls() const { return detail::count_traced_graphs(traces_.get(), detail::Replay::by_calls); }
+  /// For how many sets there is none, since the function does what a graph cannot: it runs at each call.
+  std::size_t without_graph() const { return detail::count_traced_graphs(traces_.get(), detail::Replay::eager); }
 
  private:
   G function_;
@@ -136,12 +140,15 @@ class TracedFunction {
 /// function itself, new arrays at each call, and differentiable where the call is recorded. Arrays from outside, such
 /// as `w`, are read as they are at each call, by the handle that they had at the first; arrays that the function makes
 /// without an operator (`zeros`, `array`) are made once. What the function does besides calling operators happens at
-/// the first call only. Reading elements, writing into arrays that are there already (`into`, `+=`), random::uniform,
-/// an Executor, a Function and backward() are refused with Error; operators that write an input (`mutates`) may write
-/// arrays from outside. Within another traced function it becomes part of that one's graph.
+/// the first call only. Operators that write an input (`mutates`) may write arrays from outside. Within another traced
+/// function it becomes part of that one's graph.
+///
+/// No graph has what reads elements, writes into arrays that are there already (`into`, `+=`), draws with
+/// random::uniform, or calls an Executor, a Function or backward(): a function that does runs at each call instead. It
+/// says so in the log, once, with the line (STROP_TRACE_LOG=0 silences that).
 template <class G>
-TracedFunction<std::remove_cvref_t<G>> trace_function(G&& function) {
-  return TracedFunction<std::remove_cvref_t<G>>(std::forward<G>(function));
+TracedFunction<std::remove_cvref_t<G>> trace_function(G&& function, detail::Site site = detail::Site::current()) {
+  return TracedFunction<std::remove_cvref_t<G>>(std::forward<G>(function), site);
 }
 
 }  // namespace strop::inline v0

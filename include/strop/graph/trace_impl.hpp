@@ -6,7 +6,9 @@
 #include <strop/autograd/views_impl.hpp>
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
+#include <strop/core/environment.hpp>
 #include <strop/core/fork.hpp>
+#include <strop/core/log.hpp>
 #include <strop/graph/bound_graph.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/control/flow_impl.hpp>
@@ -26,21 +28,35 @@ namespace strop::inline v0 {
 namespace detail {
 
 struct TracedGraphs : Counted {
+  explicit TracedGraphs(Site site) : told(new TraceLog(site)) {}
   ForkMutex changing;
   std::vector<Ref<TracedGraph>> all;
+  const Ref<TraceLog> told;
 };
 
-STROP_IMPL TracedGraphs* new_traced_graphs() { return new TracedGraphs; }
+/// What cannot be in a graph, in the body of a loop or a branch: there the calls are not computed, and cannot go on.
+struct NotTraced : Error {
+  using Error::Error;
+};
+
+STROP_IMPL TracedGraphs* new_traced_graphs(Site site) { return new TracedGraphs(site); }
 STROP_IMPL void retain_traced_graphs(const TracedGraphs* traces) { traces->retain(); }
 STROP_IMPL void drop_traced_graphs(const TracedGraphs* traces) noexcept {
   if (traces->drop()) delete traces;
 }
-STROP_IMPL std::size_t count_traced_graphs(const TracedGraphs& traces, bool by_calls) {
+STROP_IMPL std::size_t count_traced_graphs(const TracedGraphs& traces, Replay replay) {
   std::lock_guard lock(const_cast<TracedGraphs&>(traces).changing);
   std::size_t count = 0;
   for (const Ref<TracedGraph>& one : traces.all)
-    if (!by_calls || one->by_calls) ++count;
+    if (one->eager ? replay == Replay::eager : replay == Replay::any || (replay == Replay::by_calls && one->by_calls))
+      ++count;
   return count;
+}
+
+STROP_IMPL void TraceLog::tell(std::string_view what) {
+  if (told_.exchange(true) || !environment_flag({"STROP_TRACE_LOG"}, true)) return;
+  const std::string place = place_of(site_);
+  log(cat("trace_function", place.empty() ? "" : cat(" at ", place), ": ", what, " (STROP_TRACE_LOG=0 silences this)"));
 }
 
 /// Watches a function that runs, and writes down what it calls.
@@ -72,11 +88,15 @@ class Tracing {
     return own;
   }
 
+  /// Why the function has no graph; empty where it has one.
+  const std::string& left() const { return left_; }
+
   void finish(std::span<const NDArray> results) {
     for (const NDArray& result : results) {
       if (!result.defined()) fail("trace_function: the function returned a handle without an array");
-      to_.results.push_back(value(result, "a result"));
+      if (!tracer_.left) to_.results.push_back(value(result, "a result"));
     }
+    if (tracer_.left) return;
     NodeOutputs used = to_.results;
     for (const TracedCalls::Made& call : to_.calls->all)  // what is written, or drawn, is seen outside, whoever uses it
       if (!call.node->signature.mutated.empty() || call.draws) used.push_back({call.node, 0});
@@ -86,7 +106,7 @@ class Tracing {
 
  private:
   static void record(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site) {
-    current_->add(entry, op, in, out, site);
+    if (!current_->tracer_.left) current_->add(entry, op, in, out, site);
     if (call_mode.recorded != nullptr) call_mode.recorded->record(entry, op, in, out, state, site);
   }
   /// What is wrong with a call is said with its line, as in a replay.
@@ -98,6 +118,11 @@ class Tracing {
   }
   static void run(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
                   Site site, Ref<StateBox>* state) {
+    if (current_->tracer_.left) {
+      const CallModeScope untraced({call_mode.recorded, call_mode.training, call_mode.operation});
+      return dispatch(entry, op, in, out, requests, site, state);
+    }
+    current_->last_ = {&entry, site};
     CallMode within = call_mode;
     within.recorder = &seeing_;
     const CallModeScope scope(within);
@@ -113,23 +138,50 @@ class Tracing {
   /// In the body of a loop or a branch nothing is computed.
   static void infer(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
                     Site site, Ref<StateBox>*) {
+    current_->last_ = {&entry, site};
     try {
       for (const NDArray& y : out)
-        if (y.defined())
-          refuse_traced(entry.snake, "its result goes into an array that is there already; let it make one");
+        if (y.defined()) refuse(entry.snake, "its result goes into an array that is there already; let it make one");
       const Plan plan = resolve(entry, op, in, out, requests);
       for (Index k = 0; k < out.size(); ++k)
         out[k] = NDArray::fresh_shell(plan.shapes[k], plan.types[k], plan.device, dense);
       current_->add(entry, op, in, out, site);
+    } catch (const NotTraced&) {
+      throw;
     } catch (const Error& error) {
       fail_at(site, entry, error);
     }
   }
-  static void flow(TracedFlow& of) { current_->add_flow(of); }
+  static bool flow(TracedFlow& of) {
+    Tracing& tracing = *current_;
+    const CallMode around = tracing.body_mode_;
+    try {
+      tracing.add_flow(of);
+    } catch (const NotTraced& refused) {
+      if (tracing.in_body()) throw;
+      tracing.body_mode_ = around;
+      tracing.end(refused.what());
+    }
+    return !tracing.tracer_.left;
+  }
+  static void leave(std::string_view what, std::string_view why) {
+    if (current_->in_body()) refuse(what, why);
+    current_->end(cat(what, " cannot be traced: ", why));
+  }
+  [[noreturn]] static void refuse(std::string_view what, std::string_view why) {
+    throw NotTraced(cat(what, " cannot be traced: ", why));
+  }
   static constexpr Recorder seeing_{&record}, recorder_{&record, &run}, inferring_{&record, &infer};
-  static constexpr FunctionTracer tracer_{{{&derived}, &recorder_}, &flow},
-      body_tracer_{{{&derived}, &inferring_}, &flow};
   static inline thread_local Tracing* current_ = nullptr;
+
+  bool in_body() const { return call_mode.tracer == &body_tracer_; }
+  /// The function goes on without a graph.
+  void end(std::string_view why) {
+    tracer_.left = true;
+    const std::string place = place_of(last_.site);
+    left_ = cat(why, last_.entry == nullptr ? "" : cat("; the last call before was ", last_.entry->snake),
+                place.empty() ? "" : cat(" at ", place));
+  }
 
   void add(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Site site) {
     const Ref<Node> node(new Node);
@@ -141,9 +193,10 @@ class Tracing {
     for (const NDArray* a : in) node->inputs.push_back(a->defined() ? value(*a, entry.snake) : NodeOutput());
     for (const int i : node->signature.mutated)
       if (!node->inputs[i].node->is_variable())
-        refuse_traced(entry.snake,
-                      cat("it writes its input '", element(node->signature.inputs, i),
-                          "', which the function has computed; write an argument or an array from outside"));
+        return leave(entry.snake,
+                     cat("it writes its input '", element(node->signature.inputs, i),
+                         "', which the function has computed; write an argument or an array from outside"));
+    if (tracer_.left) return;
     note(node, drew());
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k].defined()) continue;
@@ -160,7 +213,7 @@ class Tracing {
 
   void add_derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
     if (from.storage() != dense) {
-      if (linked) refuse_traced("a view or a copy of a sparse array", "it is no operator");
+      if (linked) leave("a view or a copy of a sparse array", "it is no operator");
       return;  // a detached one: refused where it is used, since it shares memory
     }
     const Ref<Node> node(new Node);
@@ -171,16 +224,17 @@ class Tracing {
     node->signature = signature_of(entry, &op, 1);
     node->name = node_name(entry, {});
     node->inputs.push_back(value(from, "a view"));
+    if (tracer_.left) return;
     note(node, false);
     keep(made, {node, 0});
   }
 
   /// A call of the function, or one in the body of a loop or a branch, which belongs to the node of that.
   void note(const Ref<Node>& node, bool draws) {
-    if (call_mode.tracer != &body_tracer_)
+    if (!in_body())
       return to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, draws, nullptr, 0, {}, {}});
     if (call_mode.recorded != body_mode_.recorded || call_mode.training != body_mode_.training)
-      refuse_traced(node->entry->snake, "a loop or a branch computes in one mode; set pause or train_mode around it");
+      refuse(node->entry->snake, "a loop or a branch computes in one mode; set pause or train_mode around it");
     node->attributes = {{std::string(body_key), std::string(body_of(naming().attributes))}};
   }
 
@@ -194,6 +248,7 @@ class Tracing {
       if (!a.defined()) fail(what, " is a handle without an array");
       in.push_back(Symbol(value(a, what)));
     }
+    if (tracer_.left) return;
     struct Made {
       std::string scope;
       std::vector<Symbol> own, outputs, next;
@@ -249,9 +304,9 @@ class Tracing {
     List<const NDArray*> arrays;
     for (const NodeOutput& from : node.inputs) given.push_back(array_of(from));
     for (const NDArray& a : given) arrays.push_back(&a);
-    if (call_mode.tracer == &body_tracer_ || call_mode.recorded == nullptr) {
+    if (in_body() || call_mode.recorded == nullptr) {
       dispatch(*node.entry, node.op(), arrays.span(), out.span());
-      if (call_mode.tracer != &body_tracer_) to_.calls->all.back().flow = of.operators;
+      if (!in_body()) to_.calls->all.back().flow = of.operators;
     } else {  // recorded as the calls of its steps, as a replay call by call is
       {
         CallMode apart = call_mode;
@@ -278,9 +333,9 @@ class Tracing {
     if (const int at = known_.find(&a.body()); at >= 0) return values_[at];
     // An argument may be an array from outside as well; anything else that shares memory with a sparse array is not.
     if (a.body().buffer && buffers_.find(a.body().buffer.get()) >= 0 && given_.find(&a.body()) < 0)
-      refuse_traced(where,
-                    "it takes a part of an array that is no operator's result (data(), indices(), indptr(), or "
-                    "detach() of a sparse array)");
+      leave(where,
+            "it takes a part of an array that is no operator's result (data(), indices(), indptr(), or detach() of a "
+            "sparse array)");
     const NodeOutput node = new_variable(cat("captured", to_.captured.size()));
     to_.captured.emplace_back(node, a);
     keep(a, node);
@@ -299,9 +354,16 @@ class Tracing {
       if (part != nullptr && part->buffer) buffers_.set(part->buffer.get(), 0);
   }
 
+  FunctionTracer tracer_{{{&derived, &leave}, &recorder_}, &flow},
+      body_tracer_{{{&derived, &leave}, &inferring_}, &flow};
   TracedGraph& to_;
   const CallMode before_;
   CallMode body_mode_;
+  struct {
+    const Entry* entry = nullptr;
+    Site site;
+  } last_;  // call
+  std::string left_;
   Tracing* const outer_;  // a kernel may call a traced function, which is no part of the graph
   const NameScope names_;
   std::uint64_t taken_ = random::detail::streams_taken();
@@ -321,14 +383,31 @@ STROP_IMPL void TracedGraph::drop_unused() {
     calls->of_loss = calls->of_loss || call.node->entry->gradient.of_loss();
     for (const int i : call.node->signature.mutated) calls->written.push_back(input_at(call.node->inputs[i]));
   }
-  by_calls = results.empty() || !writes_apart() || (recorded && !has_one_gradient());
+  if (results.empty())
+    by_calls = true;
+  else if (const char* why = why_by_calls())
+    go_by_calls(why);
+  number_values(graph);
+}
+
+/// What a bound graph would do in another way than the calls of the function; null where it is the same.
+STROP_IMPL const char* TracedGraph::why_by_calls() const {
+  if (!writes_apart()) return "what one of its operators writes is read elsewhere in it as well";
   for (const TracedCalls::Made& call : calls->all)
-    by_calls = by_calls || (!recorded && call.recorder != nullptr) || call.training != training;
+    if ((!recorded && call.recorder != nullptr) || call.training != training)
+      return "it records, or trains, otherwise than the call";
   const Device device =
       arguments.empty() ? captured.empty() ? cpu() : captured[0].second.device() : arguments[0].device;
-  for (const Argument& a : arguments) by_calls = by_calls || a.device != device;
-  for (const auto& one : captured) by_calls = by_calls || one.second.device() != device;
-  number_values(graph);
+  bool one_device = true;
+  for (const Argument& a : arguments) one_device = one_device && a.device == device;
+  for (const auto& one : captured) one_device = one_device && one.second.device() == device;
+  if (!one_device) return "its arrays are on several devices";
+  return recorded ? why_not_one_gradient() : nullptr;
+}
+
+STROP_IMPL void TracedGraph::go_by_calls(std::string_view why) {
+  by_calls = true;
+  told->tell(cat("its graph is replayed call by call, since ", why));
 }
 
 /// Which input a variable is: the arguments come first, then the arrays from outside.
@@ -462,8 +541,7 @@ STROP_IMPL void TracedGraph::bind(std::span<const NDArray> in) {
   for (const auto& [node, array] : captured) give(node, array);
   made->train = training;
   made->plan({}, nullptr);
-  by_calls = !draws_in_order(*made);
-  if (by_calls) return;
+  if (!draws_in_order(*made)) return go_by_calls("a plan would draw random numbers in another order");
   made->args.clear();  // the values hold what lasts
   for (const NodeOutput& node : argument_nodes) argument_values.push_back(graph.value(node));
   for (const NodeOutput& node : net) result_values.push_back(graph.value(node));
@@ -517,7 +595,7 @@ STROP_IMPL std::vector<NDArray> TracedGraph::run(std::span<const NDArray> in) {
 
 STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<const NDArray> in, TracedCall run,
                                             void* with) {
-  if (call_mode.tracer != nullptr) return run(with, in);  // part of the graph that is being written
+  if (call_mode.tracer != nullptr) return run(with, in);  // part of what is being traced
   for (std::size_t i = 0; i < in.size(); ++i)
     if (!in[i].defined()) fail("trace_function: argument ", i, " is a handle without an array");
   Ref<TracedGraph> found;
@@ -529,8 +607,8 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
         break;
       }
   }
-  if (found) return found->run(in);
-  const Ref<TracedGraph> made(new TracedGraph);
+  if (found) return found->eager ? run(with, in) : found->run(in);
+  const Ref<TracedGraph> made(new TracedGraph(traces.told));
   made->training = call_mode.training;
   made->recorded = call_mode.recorder != nullptr;
   for (const NDArray& a : in) made->arguments.push_back({a.shape(), a.dtype(), a.storage(), a.device()});
@@ -540,18 +618,22 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
     for (const NDArray& a : in) own.push_back(watching.argument(a));
     results = run(with, own);
     watching.finish(results);
+    if (!watching.left().empty()) {
+      made->forget();
+      traces.told->tell(cat("it stays without a graph, since ", watching.left()));
+    }
   }
   try {
-    if (!made->by_calls && !made->recorded) made->bind(in);
+    if (!made->eager && !made->by_calls && !made->recorded) made->bind(in);
   } catch (const PassError&) {
     throw;
-  } catch (const Error&) {  // a call may know more than inference on a graph does
-    made->by_calls = true;
+  } catch (const Error& error) {  // a call may know more than inference on a graph does
+    made->go_by_calls(cat("its graph cannot be bound: ", error.what()));
   }
   for (NDArray& result : results)
     for (std::size_t i = 0; i < in.size(); ++i)
       if (result.is(own[i])) result = in[i];
-  if (made->recorded && !made->by_calls) results = made->watched(results, made->inputs_of(in));
+  if (made->recorded && !made->eager && !made->by_calls) results = made->watched(results, made->inputs_of(in));
   std::lock_guard lock(traces.changing);
   traces.all.push_back(made);
   return results;

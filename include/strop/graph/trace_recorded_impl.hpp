@@ -159,7 +159,7 @@ STROP_IMPL std::vector<NDArray> TracedStep::backward_by_calls(Span<const NDArray
     results.push_back(made[k]);
     given.push_back(heads[k]);
   }
-  BackwardPass pass(false, false, nullptr);
+  BackwardPass pass(false, false);
   pass.collect(leaves.span());
   pass.run(results.span(), given.span());
   std::vector<NDArray> out(unsigned_size(inputs_.size()));
@@ -196,20 +196,20 @@ STROP_IMPL void TracedStep::give_back() noexcept {
   run_ = nullptr;
 }
 
-/// Whether its gradient is the same by a graph as by a tape of its calls: a graph goes through all nodes as often as
-/// they are asked to compute the same.
-STROP_IMPL bool TracedGraph::has_one_gradient() const {
-  if (calls->computed.empty()) return false;
-  if (calls->of_loss && calls->computed.size() > 1) return false;  // each counts for its own results alone
-  for (const Argument& a : arguments)
-    if (a.storage != dense) return false;
-  for (const auto& [node, array] : captured)
-    if (array.storage() != dense) return false;
+/// What makes its gradient by a graph another one than by a tape of its calls: a graph goes through all nodes as often
+/// as they are asked to compute the same.
+STROP_IMPL const char* TracedGraph::why_not_one_gradient() const {
+  if (calls->computed.empty()) return "it returns nothing that it computes";
+  if (calls->of_loss && calls->computed.size() > 1) return "of its several results one counts for itself alone, a loss";
+  bool all_dense = true;
+  for (const Argument& a : arguments) all_dense = all_dense && a.storage == dense;
+  for (const auto& [node, array] : captured) all_dense = all_dense && array.storage() == dense;
+  if (!all_dense) return "gradients of sparse arrays are those of calls";
   for (const TracedCalls::Made& call : calls->all) {
-    const Entry& entry = *call.node->entry;
-    if (call.recorder != &tape || entry.cpu.make_state != nullptr) return false;
+    if (call.recorder != &tape) return "it pauses the recording";
+    if (call.node->entry->cpu.make_state != nullptr) return "an operator in it keeps a state";
   }
-  return true;
+  return nullptr;
 }
 
 /// Whether there is a call that all results come from: a backward from one of them then frees the others' history, on
@@ -357,14 +357,16 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_recorded(std::span<const NDA
   }
   if (coming.empty()) return watched(calls->replay(inputs), inputs);
   if (!run) {
+    std::string why = "its gradients have no plan that does what the calls do";
     try {
       run = bind_recorded(inputs, wanted, coming);
     } catch (const PassError&) {
       throw;
-    } catch (const Error&) {  // a call may know more than inference on a graph does
+    } catch (const Error& error) {  // a call may know more than inference on a graph does
+      why = cat("its graph cannot be bound: ", error.what());
     }
     if (!run) {
-      by_calls = true;
+      go_by_calls(why);
       return calls->replay(inputs);
     }
   }
@@ -384,7 +386,7 @@ STROP_IMPL std::vector<NDArray> TracedGraph::watched(const std::vector<NDArray>&
   List<bool> wanted;
   for (const NDArray& a : inputs) wanted.push_back(is_tracked(a));
   if (!shares_history(wanted)) {
-    by_calls = true;
+    go_by_calls("its results have no call in common");
     return made;
   }
   const Ref<Function> watching(new HandedOn(calls, runs));

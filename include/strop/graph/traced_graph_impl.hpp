@@ -246,8 +246,20 @@ struct TracedCalls : Counted {
   std::vector<NDArray> replay(Span<const NDArray> inputs) const;
 };
 
+/// Says once for each function what its replay does not do.
+class TraceLog : public Counted {
+ public:
+  explicit TraceLog(Site site) : site_(site) {}
+  void tell(std::string_view what);
+
+ private:
+  const Site site_;  // of trace_function
+  std::atomic<bool> told_ = false;
+};
+
 /// A function's graph for one set of arguments.
 struct TracedGraph : Counted {
+  explicit TracedGraph(Ref<TraceLog> log) : told(std::move(log)) {}
   // What it is for.
   struct Argument {
     Shape shape;
@@ -261,6 +273,8 @@ struct TracedGraph : Counted {
   std::vector<Argument> arguments;
   bool training = false, recorded = false;
 
+  bool eager = false;  // it does what a graph cannot: the function runs at each call
+  const Ref<TraceLog> told;
   Symbol symbol;
   std::vector<NodeOutput> argument_nodes;
   std::vector<std::pair<NodeOutput, NDArray>> captured;
@@ -298,7 +312,18 @@ struct TracedGraph : Counted {
   void drop_unused();
   void number_values(const Graph& graph);
   bool draws_in_order(const BoundGraph& made) const;
-  bool has_one_gradient() const;
+  const char* why_by_calls() const;
+  const char* why_not_one_gradient() const;
+  void go_by_calls(std::string_view why);
+  /// Lets go of the graph: the function runs at each call.
+  void forget() {
+    eager = true;
+    calls = Ref<TracedCalls>(new TracedCalls);
+    argument_nodes.clear();
+    captured.clear();
+    results.clear();
+    symbol = Symbol();
+  }
   void bind(std::span<const NDArray> in);
   std::vector<NDArray> run(std::span<const NDArray> in);
   std::vector<NDArray> replay(std::span<const NDArray> in);

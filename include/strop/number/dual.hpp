@@ -200,9 +200,10 @@ struct Dual {
     const S apart = S::select(((a.v == b.v) && (abs(a.v) == infinity)).m, S(0), a.v - b.v);
     return along(logaddexp(a.v, b.v), a, sigmoid(apart), b, sigmoid(-apart));
   }
-  /// x·log y is 0 where x is: its derivative in y is there at y = 0 as well.
+  /// x·log y is 0 where x is: both derivatives are there at y = 0 as well.
   STROP_FN friend Dual xlogy(Dual a, Dual b) {
-    return along(xlogy(a.v, b.v), a, log(b.v), b, S::select(((a.v == 0) && (b.v == 0)).m, S(0), a.v / b.v));
+    const auto none = ((a.v == 0) && (b.v == 0)).m;
+    return along(xlogy(a.v, b.v), a, S::select(none, S(0), log(b.v)), b, S::select(none, S(0), a.v / b.v));
   }
 
  private:

@@ -10,7 +10,7 @@
 #include <strop/op/concepts/documents.hpp>          // Documents, ServesTypes
 #include <strop/op/concepts/inference.hpp>          // InfersShape, InfersType
 #include <strop/op/concepts/map.hpp>                // UnaryOp, BinaryOp, MapOp
-#include <strop/op/concepts/memory.hpp>             // InplaceOption, RequestsResource
+#include <strop/op/concepts/memory.hpp>             // InplaceOption, GradientInplaceOption, RequestsResource
 #include <strop/op/concepts/misnamed.hpp>           // NoneMisnamed
 #include <strop/op/concepts/sparse.hpp>             // SparseOp, InfersStorage
 #include <strop/op/concepts/state.hpp>              // HasState

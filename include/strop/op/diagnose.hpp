@@ -160,6 +160,9 @@ consteval void diagnose_members() {
   static_assert(!NamesInplace<T> || InplaceOption<T>,
                 "strop: inplace is static constexpr strop::Share inplace[] = {{input, output}, ...}");
   static_assert(shares_in_range<T>(), "strop: inplace gives pairs {input, output} of positions, from 0");
+  static_assert(!NamesGradientInplace<T> || GradientInplaceOption<T>,
+                "strop: gradient_inplace is static constexpr strop::Share gradient_inplace[] = {{argument, gradient}, "
+                "...}");
   static_assert(!NamesResources<T> || RequestsResource<T>,
                 "strop: resources is a static constexpr strop::Resources or takes (std::span<const strop::Shape> "
                 "inputs) and is const");
@@ -250,10 +253,20 @@ consteval void diagnose_gradient() {
   static_assert(!NamesGradientAgain<T> || GradientAgain<T>,
                 "strop: gradient_again takes two std::span<const Node>, the heads and what the gradient takes, for any "
                 "Node, and is const");
-  if constexpr (AnyMap<T> || std::is_void_v<GradientMember<T>>)
+  if constexpr (AnyMap<T> || std::is_void_v<GradientMember<T>>) {
     static_assert(!NamesGradientAgain<T> && !NamesGradientAccumulates<T> && !NamesInferGradientStorage<T>,
                   "strop: gradient_again, gradient_accumulates and infer_gradient_storage are of a tensor operator's "
                   "stated gradient, and there is none");
+    static_assert(!NamesGradientInplace<T>,
+                  "strop: gradient_inplace is of a tensor operator's stated gradient, and there is none: a map's may "
+                  "always run in place, and a composed one is other operators");
+  }
+  static_assert(gradient_shares_in_range<T>(),
+                "strop: gradient_inplace gives pairs {argument, gradient} of positions, from 0: among the tensors that "
+                "the stated gradient reads, and among those that it writes");
+  static_assert(gradient_shares_are_fixed<T>(),
+                "strop: gradient_inplace names tensors that every call has: none beside a std::span or output_count, "
+                "and no output behind inputs that input_count may leave out");
 }
 
 }  // namespace detail

@@ -164,7 +164,9 @@ namespace detail {
 /// What one file of the program knows of an operator's type: two files may mean two types by one name, which the linker
 /// takes for one.
 struct TypeSeen {
-  std::string_view name, snake, fields, file;
+  std::string_view name, snake, fields;
+  std::string_view aliases;  // each between line ends
+  std::string_view file;
   std::size_t size;
 };
 

@@ -71,22 +71,23 @@ class Executing {
     for (Index i = 0; i < in_.size(); ++i) {
       const NDArray& a = *in_[i];
       if (a.storage() == dense && !a.allocated()) {  // an input that a derived gradient does not read
-        x[i] = {nullptr, a.dtype(), Shape{}, Request::write};
+        x[i] = {nullptr, plan_.kernel_type(a.dtype()), Shape{}, Request::write};
         continue;
       }
-      inputs[i] = dense_form(a);
-      x[i] = {inputs[i].bytes(), a.dtype(), a.shape(), Request::write};
+      inputs[i] = for_kernel(dense_form(a));
+      x[i] = {inputs[i].bytes(), inputs[i].dtype(), a.shape(), Request::write};
     }
     for (Index k = 0; k < out_.size(); ++k) {
       NDArray target = out_[k];
       Request request = plan_.requests[k];
-      if (request != Request::null && target.storage() != dense)
-        target = NDArray::fresh(plan_.shapes[k], plan_.types[k], plan_.device), request = Request::write;
-      y[k] = {target.bytes(), plan_.types[k], plan_.shapes[k], request};
+      const Dtype made = plan_.kernel_type(plan_.types[k]);
+      if (request != Request::null && (target.storage() != dense || made != plan_.types[k]))
+        target = NDArray::fresh(plan_.shapes[k], made, plan_.device), request = Request::write;
+      y[k] = {target.bytes(), made, plan_.shapes[k], request};
       results[k] = std::move(target);
     }
     Index next = out_.size();
-    for (int i : plan_.mutated) y[next++] = {inputs[i].bytes(), in(i).dtype(), in(i).shape(), Request::write};
+    for (int i : plan_.mutated) y[next++] = {inputs[i].bytes(), inputs[i].dtype(), in(i).shape(), Request::write};
     way_of(plan_.device).run_map(entry_, call_.op, plan_.device, plan_.common, x.span(), y.span());
     give_back_states(inputs);
     deliver_all(results);
@@ -115,27 +116,26 @@ class Executing {
     List<Request, 8> requests(out_.size());
     List<const NDArray*, 8> pointers(in_.size());
     for (Index i = 0; i < in_.size(); ++i) {
-      inputs[i] = sparse_forms ? *in_[i] : dense_form(*in_[i]);
-      if (plan_.widens) inputs[i] = widened(inputs[i]);
+      inputs[i] = for_kernel(sparse_forms ? *in_[i] : dense_form(*in_[i]));
       pointers[i] = &inputs[i];
     }
     for (Index k = 0; k < out_.size(); ++k) {
       const Storage storage = plan_.dense_copies ? dense : plan_.storage(k);
       const Request asked = plan_.requests[k];
-      const bool half = plan_.widens && is_half(plan_.types[k]);
+      const Dtype made = plan_.kernel_type(plan_.types[k]);
       if (is_found(entry_, k)) {
-        results[k] = NDArray::fresh_shell(plan_.shapes[k], half ? f32 : plan_.types[k], plan_.device, dense);
+        results[k] = NDArray::fresh_shell(plan_.shapes[k], made, plan_.device, dense);
         requests[k] = Request::write;
         continue;
       }
       // A kernel that adds to its own input would read what it has written.
       const bool adds = asked == Request::add, once = adds && entry_.accumulates && !is_input(out_[k]);
-      const bool apart = needs_fresh(k, storage) || (adds && !once) || half || replaces_input(k);
+      const bool apart = needs_fresh(k, storage) || (adds && !once) || made != plan_.types[k] || replaces_input(k);
       requests[k] = apart && asked != Request::null ? Request::write : asked;
       if (asked == Request::null && entry_.skips_null) {
-        results[k] = NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device);
+        results[k] = NDArray::shell(plan_.shapes[k], made, plan_.device);
       } else if (apart || asked == Request::null) {
-        results[k] = fresh(plan_.shapes[k], half ? f32 : plan_.types[k], storage);
+        results[k] = fresh(plan_.shapes[k], made, storage);
       } else {
         if (out_[k].storage() != dense && !out_[k].allocated()) for_sparse().allocate(out_[k], 0);
         results[k] = out_[k];
@@ -200,12 +200,12 @@ class Executing {
     context.use_state((*call_.state)->get());
   }
 
-  /// Halves reach an operator on float and double as converted copies.
-  static NDArray widened(const NDArray& x) {
-    if (!is_half(x.dtype())) return x;
-    if (x.storage() != dense) return for_sparse().as_type(x, f32);
-    if (!x.allocated()) return NDArray::shell(x.shape(), f32, x.device());
-    return as_type(x, f32);
+  /// The array in the type that the kernel takes; one without memory lends its shape alone.
+  NDArray for_kernel(const NDArray& x) const {
+    const Dtype type = plan_.kernel_type(x.dtype());
+    if (type == x.dtype()) return x;
+    if (x.storage() != dense) return for_sparse().as_type(x, type);
+    return x.allocated() ? as_type(x, type) : NDArray::shell(x.shape(), type, x.device());
   }
   NDArray fresh(const Shape& shape, Dtype type, Storage storage) const {
     NDArray a = NDArray::fresh_shell(shape, type, plan_.device, storage);
@@ -228,7 +228,7 @@ class Executing {
            (out_[k].storage() != made || (plan_.requests[k] == Request::add && made != dense));
   }
 
-  /// Inputs that were written in a copy, because they are sparse or halves.
+  /// Inputs that were written in a copy, because they are sparse or of a type that the kernel does not take.
   void give_back_states(List<NDArray, 4>& copies) {
     for (int i : plan_.mutated)
       if (const NDArray& state = copies[i]; !state.is(in(i))) deliver(state, in(i), Request::write);

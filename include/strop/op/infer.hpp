@@ -146,6 +146,10 @@ class Types {
   constexpr std::optional<Dtype> in(int i) const { return in_[of_inputs(i)]; }
   constexpr std::optional<Dtype> out(int i) const { return out_[of_outputs(i)]; }
   constexpr std::string_view op() const { return names_.op; }
+  /// The same call with other types.
+  constexpr Types with(detail::Span<std::optional<Dtype>> in, detail::Span<std::optional<Dtype>> out) const {
+    return {names_, in, out};
+  }
   /// Throws Error unless input i, or output i, has one of these types (nothing is said while its type is unknown).
   constexpr void expect_in(int i, DtypeSet served) const { expect(in(i), served, true, i); }
   constexpr void expect_out(int i, DtypeSet served) const { expect(out(i), served, false, i); }

@@ -17,6 +17,14 @@ namespace strop::inline v0::detail {
 /// Shapes, and types, from whatever is known of them; throws Error where that contradicts itself or the operator.
 void infer_shapes(const Entry& entry, const void* op, Shapes& shapes);
 void infer_types(const Entry& entry, const void* op, Types& types);
+/// The types that the operator's kernels take.
+void infer_kernel_types(const Entry& entry, const void* op, Types& types);
+/// Whether a gradient of floating types alone meets integers: of this type is its first argument. Where all arguments
+/// are dense it then computes in double, and its results are truncated.
+inline bool computes_in_double(const Entry& entry, Dtype first) {
+  if (is_floating(first) || entry.order == 0) return false;
+  return entry.is_map() ? !entry.dtypes.contains(first) : entry.takes != nullptr && !entry.takes(first);
+}
 
 /// What the storages of a call follow from. Shapes may be unknown in part, or left out.
 struct StorageQuery {

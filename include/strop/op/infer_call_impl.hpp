@@ -3,6 +3,7 @@
 /// The rules that a call's inference goes by.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_run.hpp>
 
@@ -11,8 +12,29 @@ namespace strop::inline v0::detail {
 STROP_IMPL void infer_shapes(const Entry& entry, const void* op, Shapes& shapes) {
   entry.infer_shape != nullptr ? entry.infer_shape(op, shapes) : infer_map_shape(entry, shapes);
 }
-STROP_IMPL void infer_types(const Entry& entry, const void* op, Types& types) {
+STROP_IMPL void infer_kernel_types(const Entry& entry, const void* op, Types& types) {
   entry.infer_type != nullptr ? entry.infer_type(op, types) : infer_map_type(entry, op, types);
+}
+
+/// Types of a gradient that computes in double: where a kernel's would be double and no other is known, integers.
+STROP_IMPL void infer_types_in_double(const Entry& entry, const void* op, Types& types) {
+  const Dtype first = *types.in(0);
+  List<std::optional<Dtype>, 4> in(types.inputs()), out(types.outputs());
+  const auto wide = [](std::optional<Dtype> type) { return type && !is_floating(*type) ? f64 : type; };
+  for (int i = 0; i < types.inputs(); ++i) in[i] = wide(types.in(i));
+  for (int k = 0; k < types.outputs(); ++k) out[k] = wide(types.out(k));
+  Types of_kernel = types.with(in.span(), out.span());
+  infer_kernel_types(entry, op, of_kernel);
+  for (int i = 0; i < types.inputs(); ++i)
+    if (!types.in(i)) types.set_in(i, in[i] == f64 ? first : in[i]);
+  for (int k = 0; k < types.outputs(); ++k)
+    if (!types.out(k)) types.set_out(k, out[k] == f64 ? first : out[k]);
+}
+
+STROP_IMPL void infer_types(const Entry& entry, const void* op, Types& types) {
+  const bool knows = entry.order != 0 && types.inputs() > 0 && types.in(0);
+  knows&& computes_in_double(entry, *types.in(0)) ? infer_types_in_double(entry, op, types)
+                                                  : infer_kernel_types(entry, op, types);
 }
 
 STROP_IMPL std::string storages_text(Span<const Storage> in, Span<const std::optional<Storage>> out) {

@@ -143,6 +143,13 @@ constexpr std::span<const Share> stated_inplace() {
   else
     return {};
 }
+template <class T>
+constexpr std::span<const Share> stated_gradient_inplace() {
+  if constexpr (GradientInplaceOption<T>)
+    return T::gradient_inplace;
+  else
+    return {};
+}
 
 inline constexpr std::string_view data_name[] = {"data"};
 inline constexpr std::string_view pair_names[] = {"lhs", "rhs"};

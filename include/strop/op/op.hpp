@@ -62,8 +62,8 @@ struct Enroller {
 template <class T>
 inline const Enroller<T> Enroller<T>::instance{};
 
-/// The parameters of T as this file of the program knows them, "float a, int b". File is a type that no other file has,
-/// so that the linker leaves each file its own.
+/// The parameters of T as this file of the program knows them, "float a, int b", and a line for each alias. File is a
+/// type that no other file has, so that the linker leaves each file its own.
 template <class T, class File>
 struct SeenIn {
   template <class Say>
@@ -73,13 +73,15 @@ struct SeenIn {
         say(" "), say(field_name<T, I>)),
        ...);
     }(std::make_index_sequence<field_count<T>>{});
+    say("\n");
+    for (std::string_view alias : stated_aliases<T>()) say(alias), say("\n");
   }
   static constexpr std::size_t size = [] {
-    std::size_t n = 1;
+    std::size_t n = 0;
     say([&](std::string_view words) { n += words.size(); });
     return n;
   }();
-  static constexpr std::array<char, size> fields = [] {
+  static constexpr std::array<char, size> text = [] {
     std::array<char, size> out{};
     std::size_t n = 0;
     say([&](std::string_view words) {
@@ -87,8 +89,10 @@ struct SeenIn {
     });
     return out;
   }();
-  static constexpr TypeSeen type{
-      operator_name<T>(), lower_name<T>, {fields.data(), size - 1}, __BASE_FILE__, sizeof(T)};
+  static constexpr std::string_view all{text.data(), size};
+  static constexpr std::size_t end = all.find('\n');
+  static constexpr TypeSeen type{operator_name<T>(), lower_name<T>, all.substr(0, end),
+                                 all.substr(end),    __BASE_FILE__, sizeof(T)};
 
   SeenIn() { see(slot<T>, type); }
   static const SeenIn instance;
@@ -151,12 +155,8 @@ inline constexpr bool operators_compiled = true;
 inline constexpr bool operators_compiled = false;
 #endif
 
-/// Of operators of ours in no list of a family, which are in no such library: they are built where they are called.
-template <class T>
-inline constexpr bool built_where_called = false;
-
 /// The entry in use. Before main has begun it may not be enrolled yet; where the machine runs none, it is refused.
-template <class T, bool Library, bool Linked = Library && operators_compiled && !built_where_called<T>>
+template <class T, bool Library, bool Linked = Library && operators_compiled>
 const Entry& entry_in_use() {
 #if defined(__CUDACC__)
   (void)&GpuEnroller<T>::instance;

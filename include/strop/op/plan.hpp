@@ -33,6 +33,7 @@ struct Plan : Counted, memory::Recycled<Plan> {
   Route route = Route::tensors;
   bool dense_copies = false;  // sparse arrays go to the operator, and come from it, as dense copies
   bool widens = false;        // halves go to the operator, and come from it, as float32 copies
+  bool doubles = false;       // of a gradient: so do integers, as double
   bool asked = true;          // whether any result is
   bool sparse = false;        // whether one of the arrays of the call is
   bool as_given = false;      // of Route::tensors: the kernel takes the call's own arrays, all dense, and overwrites
@@ -48,6 +49,10 @@ struct Plan : Counted, memory::Recycled<Plan> {
   List<Dtype, 4> types;
   List<std::optional<Storage>, 4> storages;
 
+  /// The type in which elements of this one are given to the kernel and come from it.
+  Dtype kernel_type(Dtype type) const {
+    return widens && is_half(type) ? f32 : doubles && !is_floating(type) ? f64 : type;
+  }
   int outputs() const { return static_cast<int>(shapes.size()); }
   Storage storage(Index k) const { return *storages[k]; }
 };

@@ -59,7 +59,7 @@ class Resolving {
   void run() {
     if (entry_.params != nullptr && entry_.params->checked) check_params(entry_.snake, *entry_.params, op_);
     if (entry_.found != 0)
-      check_untraced(entry_.snake, "the shape of its result follows from the data, which a graph does not know");
+      leave_trace(entry_.snake, "the shape of its result follows from the data, which a graph does not know");
     check_arguments();
     infer();
     choose_storages();
@@ -113,7 +113,9 @@ class Resolving {
     Shapes shapes(names_, in_shapes_.span(), plan_.shapes.span());
     Types types(names_, in_types.span(), out_types.span());
     infer_shapes(entry_, op_, shapes);
-    infer_types(entry_, op_, types);
+    plan_.doubles = n > 0 && computes_in_double(entry_, in_[0]->dtype());
+    for (const NDArray* a : in_) plan_.doubles = plan_.doubles && a->storage() == dense;
+    plan_.doubles ? infer_types(entry_, op_, types) : infer_kernel_types(entry_, op_, types);
     plan_.types.resize(m);
     for (Index k = 0; k < m; ++k) {
       if (!plan_.shapes[k].known() && !is_found(entry_, k)) refuse_shape(static_cast<int>(k), plan_.shapes[k]);
@@ -152,7 +154,8 @@ class Resolving {
     if (plan_.route == Route::pattern || plan_.route == Route::into_dense) return;
     plan_.common = in_.empty() ? plan_.shapes[0] : in_shapes_[0];
     bool alike = !plan_.dense_copies;
-    const Dtype type = compute_type(entry_, op_, in_.empty() ? plan_.types[0] : stored_type_of(entry_, in_));
+    const Dtype stored = in_.empty() ? plan_.types[0] : stored_type_of(entry_, in_);
+    const Dtype type = compute_type(entry_, op_, plan_.kernel_type(stored));
     for (Index i = 0; i < in_.size(); ++i) {
       if (i > 0 && in_shapes_[i] != plan_.common) alike = false;
       alike = alike && in_[i]->dtype() == type;
@@ -179,7 +182,7 @@ class Resolving {
       as_given = as_given && plan_.storages[k] == dense && (!out_[k].defined() || out_[k].storage() == dense) &&
                  (plan_.requests[k] == Request::write || plan_.requests[k] == Request::inplace);
     }
-    plan_.as_given = as_given && !plan_.widens && entry_.found == 0;
+    plan_.as_given = as_given && !plan_.widens && !plan_.doubles && entry_.found == 0;
   }
 
   const NDArray& in(int i) const { return *in_[i]; }

@@ -28,7 +28,7 @@ STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, 
   for (Index k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];
     if (!y.defined() || (k < requests.size() && requests[k] == Request::null)) continue;
-    check_untraced(entry.snake, "its result goes into an array that is there already; let it make one");
+    leave_trace(entry.snake, "its result goes into an array that is there already; let it make one");
     const bool adds = k < requests.size() && requests[k] == Request::add;
     if (adds && (y.body().leaf || y.body().lineage))
       fail(entry.snake, ": its result is added to an array with a history, which is not recorded; add with + instead");

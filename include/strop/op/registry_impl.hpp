@@ -32,7 +32,7 @@ class Registry {
       return nullptr;
     }
     for (const Slot* slot : twice_)
-      if (const TypeSeen& type = *slot->seen.load(); type.name == name || type.snake == name) check_seen(*slot);
+      if (finds(*slot->seen.load(), name) || finds(*slot->other.load(), name)) check_seen(*slot);
     const std::size_t at = position_of(name);
     if (at == names_.size() || names_[at].name != name) return nullptr;
     if (const Entry *one = names_[at].entry, *other = names_[at].other; other != nullptr) {
@@ -98,6 +98,10 @@ class Registry {
     }
   }
 
+  static bool finds(const TypeSeen& type, std::string_view name) {
+    return type.name == name || type.snake == name ||
+           type.aliases.find(cat('\n', name, '\n')) != std::string_view::npos;
+  }
   /// How far a name that finds an operator is its own.
   static int claim(const Entry& entry, std::string_view name) {
     if (entry.name == name) return 2;

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/op/tensor_entry.hpp>
 
+#include <bit>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -186,6 +187,30 @@ constexpr bool shares_in_range() {
     if (share.input < 0 || share.output < 0 || (!Counts<T>::open_in && share.input >= Counts<T>::in) ||
         (!Counts<T>::open_out && share.output >= Counts<T>::out))
       return false;
+  return true;
+}
+
+/// Whether gradient_inplace stays within what the stated gradient reads and writes.
+template <class T>
+constexpr bool gradient_shares_in_range() {
+  if constexpr (!AnyMap<T> && GradientInplaceOption<T> && !std::is_void_v<GradientMember<T>>) {
+    int reads = 0, writes = 0;
+    for (const ArgInfo& info : Served<GradientMember<T>, T>::infos) ++(info.writes ? writes : reads);
+    for (const Share& share : stated_gradient_inplace<T>())
+      if (share.input < 0 || share.input >= reads || share.output < 0 || share.output >= writes) return false;
+  }
+  return true;
+}
+/// Whether it names the same tensors in every call: outputs stand behind the inputs, some of which may be left out.
+template <class T>
+constexpr bool gradient_shares_are_fixed() {
+  if constexpr (!AnyMap<T> && GradientInplaceOption<T> && !std::is_void_v<GradientMember<T>>) {
+    using G = TensorGradient<T, GradientMember<T>>;
+    if (TensorShape<T>::variadic || TensorShape<T>::open) return false;
+    if (!StatesInputCount<T> || G::in == 0) return true;
+    for (const Share& share : stated_gradient_inplace<T>())
+      if (G::shared(share).input >= std::popcount(G::heads) + std::popcount(G::in)) return false;
+  }
   return true;
 }
 

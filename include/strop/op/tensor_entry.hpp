@@ -259,6 +259,26 @@ struct TensorGradient {
   static constexpr GradientInfo member{
       infos, tagged, heads, in, out, gives, N::visible, all_in ? N::reads : 0, all_out ? N::outputs : 0, N::open};
 
+  /// What stands in gradient_inplace, by positions among the arguments and results of the gradient as an operator: head
+  /// gradients, inputs and outputs, each in their order, whatever the order of tagged ones.
+  static constexpr Share shared(Share said) {
+    if (!tagged) return said;
+    const auto rank = [](bool written, int number) {
+      const auto place = [](const ArgInfo& info) { return std::pair(static_cast<int>(info.role), info.at); };
+      int k = 0, before = 0;
+      for (const ArgInfo& info : infos)
+        if (info.writes == written && k++ == number)
+          for (const ArgInfo& other : infos) before += other.writes == written && place(other) < place(info) ? 1 : 0;
+      return before;
+    };
+    return {rank(false, said.input), rank(true, said.output)};
+  }
+  static constexpr auto shares = [] {
+    std::array<Share, stated_gradient_inplace<T>().size()> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = shared(stated_gradient_inplace<T>()[i]);
+    return all;
+  }();
+
   /// By M, or by the member of that name for a GPU.
   template <class By, class Ctx>
   static void run(const Call& call, Context& context) {
@@ -323,6 +343,7 @@ constexpr Entry tensor_gradient_entry() {
   e.order = 1;
   e.takes = &G::takes;
   e.skips_null = G::tagged;
+  e.inplace = G::shares;
   if constexpr (GradientAccumulates<T>) e.accumulates = T::gradient_accumulates;
   if constexpr (StatesGradientOperations<T>) e.operations = &G::operations;
   if constexpr (GradientAgain<T>) {

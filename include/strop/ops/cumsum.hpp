@@ -50,6 +50,7 @@ struct Cumsum {
   template <class E>
     requires Real<E> || (std::integral<E> && !std::same_as<E, bool>)
   void forward(Cpu&, const NDArray& a, View<E> y) const;
+  static constexpr Share gradient_inplace[] = {{0, 0}};
   template <class E>
     requires Real<E> || (std::integral<E> && !std::same_as<E, bool>)
   void grad_use_none(Cpu&, const NDArray& dy, View<E> da) const;

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
+#include <strop/ops/dot_rule.hpp>
 #include <strop/ops/list.hpp>
 
 #include <cstdint>
@@ -45,13 +46,9 @@ constexpr void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_
 
 /// dot: y = Σₖ lhs[…, k] · rhs[k, …], the last axis of lhs with the first of rhs.
 ///
-/// `transpose_a` takes the first axis of lhs instead, `transpose_b` the last one of rhs. Floating types. Storages: csr
-/// · dense or row_sparse → dense; csrᵀ · dense or row_sparse → row_sparse, or dense with `forward_stype`; dense · csr →
-/// csr, or dense with `forward_stype`; dense · csrᵀ → dense; csr · csr → csr, either transposed or not: every place
-/// where stored values meet is stored, though their sum be zero; or dense with `forward_stype`; others by the dense
-/// fallback, into `forward_stype`.
-/// The gradient of the factor beside a CSR one is row_sparse where the factor is not transposed and nobody says dense;
-/// that of a CSR factor is dense, or csr on the stored positions. A row_sparse head gradient is read by its rows.
+/// `transpose_a` takes the first axis of lhs instead, `transpose_b` the last one of rhs. Floating types. Storages are
+/// those of detail::dot_rule; `forward_stype` asks for another result, dense or by a dense fallback. csr · csr stores
+/// every place where stored values meet, though their sum be zero. A row_sparse head gradient is read by its rows.
 /// Error: the axes differ in length.
 ///
 /// Example: `dot(array({{1, 2}, {3, 4}}), array({1, 1}))` is [3, 7].
@@ -78,12 +75,9 @@ struct Dot {
 
   template <int = 0>
   constexpr bool infer_storage(Storages& s) const {
-    const Storage a = s.in(0), b = s.in(1), wanted = s.out(0).value_or(forward_stype.value_or(natural(a, b)));
-    s.set_out(0, wanted);
-    if (a == csr && b == csr) return wanted == csr || wanted == dense;
-    if (a == csr && b != csr && !transpose_b) return wanted == dense || (transpose_a && wanted == row_sparse);
-    if (a == dense && b == csr && !transpose_a) return wanted == dense || (!transpose_b && wanted == csr);
-    return a == dense && b == dense && wanted == dense;
+    const detail::DotRule rule = rule_of(s.in(0), s.in(1));
+    s.set_out(0, s.out(0).value_or(forward_stype.value_or(rule.out)));
+    return rule.form != detail::DotForm::none && (s.out(0) == dense || s.out(0) == rule.out);
   }
 
   template <Real E>
@@ -92,15 +86,13 @@ struct Dot {
   /// Head gradient, lhs, rhs → gradients of lhs and rhs.
   template <int = 0>
   constexpr bool infer_gradient_storage(Storages& s) const {
-    const Storage a = s.in(1), b = s.in(2);
-    const bool a_csr = a == csr && b != csr && !transpose_b, b_csr = a == dense && b == csr && !transpose_a;
-    const Storage da = s.out(0).value_or(dense), db = s.out(1).value_or(a_csr && !transpose_a ? row_sparse : dense);
-    s.set_out(0, da);
-    s.set_out(1, db);
-    if (a == csr && b == csr) return da != row_sparse && db != row_sparse;
-    if (s.in(0) == csr || !(a_csr || b_csr || (a == dense && b == dense))) return false;
-    return (da == dense || (a_csr && da == csr)) &&
-           (db == dense || (a_csr && !transpose_a && db == row_sparse) || (b_csr && db == csr));
+    const detail::DotRule rule = rule_of(s.in(1), s.in(2));
+    const auto has = [&](int k, Storage storage) {
+      s.set_out(k, s.out(k).value_or(storage == row_sparse ? row_sparse : dense));
+      return s.out(k) == dense || s.out(k) == storage;
+    };
+    const bool lhs = has(0, rule.of_lhs), rhs = has(1, rule.of_rhs), head = s.in(0) != csr;
+    return lhs && rhs && (rule.form == detail::DotForm::csr_csr || (head && rule.form != detail::DotForm::none));
   }
 
   template <Real E>
@@ -112,15 +104,9 @@ struct Dot {
   std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
 
  private:
-  template <int = 0>
-  constexpr Storage natural(Storage a, Storage b) const {
-    if (a == csr && b == csr) return csr;
-    if (a == csr && b != csr && transpose_a && !transpose_b) return row_sparse;
-    return a == dense && b == csr && !transpose_a && !transpose_b ? csr : dense;
+  constexpr detail::DotRule rule_of(Storage lhs, Storage rhs) const {
+    return detail::dot_rule(lhs, rhs, transpose_a, transpose_b);
   }
-  static NDArray as_matrix(const NDArray& a, std::int64_t rows, std::int64_t cols);
-  template <class E>
-  static void gradient_of_rhs(const NDArray& lhs, const NDArray& head, bool transposed, const NDArray& db, bool add);
   /// The gradients for a row-sparse head, lhs being a matrix or more.
   template <class E>
   void grad_of_rows(Cpu& ctx, const NDArray& dy, const NDArray& lhs, const NDArray& rhs, const NDArray& da,

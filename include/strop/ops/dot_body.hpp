@@ -27,6 +27,37 @@ struct DotExtents {
   }
 };
 
+/// out = a · b, m × k by k × n, or where a factor is turned its transpose; a and out dense, b dense or CSR.
+template <class E>
+void dense_product(std::int64_t m, std::int64_t n, std::int64_t k, const E* a, bool a_turned, const NDArray& b,
+                   bool b_turned, E* out, bool add) {
+  switch (dot_rule(dense, b.storage(), a_turned, b_turned).form) {
+    case DotForm::dense_csr:
+      return dense_times_csr(a, m, b, out, add);
+    case DotForm::dense_csr_turned:
+      return dense_times_csr_transposed(a, m, b, out, add);
+    default:
+      return gemm(m, n, k, a, a_turned, b.pointer<const E>(), b_turned, out, add);
+  }
+}
+
+/// The same of every form but csr_csr, into `out` of the form's storage or dense.
+template <class E>
+void dot_product(std::int64_t m, std::int64_t n, std::int64_t k, const NDArray& a, bool a_turned, const NDArray& b,
+                 bool b_turned, const NDArray& out, bool add) {
+  const DotForm form = dot_rule(a.storage(), b.storage(), a_turned, b_turned).form;
+  if (form == DotForm::csr_rows)
+    csr_times_rows(a, b, out.pointer<E>(), add);
+  else if (form == DotForm::csr_turned_rows && out.storage() == dense)
+    csr_transposed_times_rows(a, b, out.pointer<E>(), add);
+  else if (form == DotForm::csr_turned_rows)
+    csr_transposed_to_rows<E>(a, b, out);
+  else if (form == DotForm::dense_csr && out.storage() == csr)
+    dense_times_csr_to_csr(a.pointer<const E>(), m, b, out);
+  else
+    dense_product(m, n, k, a.pointer<const E>(), a_turned, b, b_turned, out.pointer<E>(), add);
+}
+
 }  // namespace detail
 
 inline double Dot::operations(std::span<const Shape> in) const {
@@ -38,37 +69,21 @@ inline double Dot::gradient_operations(std::span<const Shape> takes) const { ret
 
 template <Real E>
 inline void Dot::forward(Cpu& ctx, const NDArray& lhs, const NDArray& rhs, NDArray& out) const {
-  const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
   const bool add = ctx.request() == Request::add;
-  if (lhs.storage() == csr && rhs.storage() == csr) {
+  if (rule_of(lhs.storage(), rhs.storage()).form == detail::DotForm::csr_csr) {
     const detail::CsrFactors<E> f(lhs, rhs, transpose_a, transpose_b, true);
     if (out.storage() == dense) return detail::csr_times_csr_to_dense(f.a, f.b, out.pointer<E>(), add);
     const bool narrow = lhs.indices().dtype() == i32 && rhs.indices().dtype() == i32;
-    detail::csr_times_csr<E>(f.a, f.b, out, narrow ? i32 : i64);
-  } else if (lhs.storage() == csr) {
-    if (!transpose_a)
-      detail::csr_times_rows(lhs, rhs, out.pointer<E>(), add);
-    else if (out.storage() == dense)
-      detail::csr_transposed_times_rows(lhs, rhs, out.pointer<E>(), add);
-    else
-      detail::csr_transposed_to_rows<E>(lhs, rhs, out);
-  } else if (rhs.storage() == csr) {
-    if (transpose_b)
-      detail::dense_times_csr_transposed(lhs.pointer<const E>(), d.m, rhs, out.pointer<E>(), add);
-    else if (out.storage() == dense)
-      detail::dense_times_csr(lhs.pointer<const E>(), d.m, rhs, out.pointer<E>(), add);
-    else
-      detail::dense_times_csr_to_csr(lhs.pointer<const E>(), d.m, rhs, out);
-  } else {
-    detail::gemm(d.m, d.n, d.k, lhs.pointer<const E>(), transpose_a && lhs.ndim() > 1, rhs.pointer<const E>(),
-                 transpose_b && rhs.ndim() > 1, out.pointer<E>(), add);
+    return detail::csr_times_csr<E>(f.a, f.b, out, narrow ? i32 : i64);
   }
+  const auto [m, n, k] = detail::DotExtents(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
+  detail::dot_product<E>(m, n, k, lhs, transpose_a && lhs.ndim() > 1, rhs, transpose_b && rhs.ndim() > 1, out, add);
 }
 
 template <Real E>
 inline void Dot::grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> lhs, In<"rhs", NDArray> rhs,
                       Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
-  if (lhs.storage() == csr && rhs.storage() == csr) {
+  if (rule_of(lhs.storage(), rhs.storage()).form == detail::DotForm::csr_csr) {
     const NDArray head = dy.storage() == row_sparse ? detail::cast_storage(dy, csr) : NDArray(dy);
     return detail::gradients_of_csr_product<E>(head, lhs, rhs, transpose_a, transpose_b, da,
                                                ctx.request(0) == Request::add, db, ctx.request(1) == Request::add);
@@ -78,61 +93,39 @@ inline void Dot::grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> l
     if (lhs.ndim() > 1) return grad_of_rows<E>(ctx, detail::merged(dy), lhs, rhs, da, db);
     return grad<E>(ctx, {detail::cast_storage(dy, dense)}, lhs, rhs, da, db);
   }
-  const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
-  const auto [m, n, k] = d;
+  const auto [m, n, k] = detail::DotExtents(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
   const bool first = transpose_a && lhs.ndim() > 1, last = transpose_b && rhs.ndim() > 1;
   const E* const head = dy.template pointer<const E>();
   if (da.defined()) {
     const bool add = ctx.request(0) == Request::add;
     const NDArray factor = rhs.storage() == row_sparse ? detail::cast_storage(rhs, dense) : rhs;
     const E* const b = factor.pointer<const E>();
-    if (da.storage() == csr) {
-      if (first)
-        detail::product_on_pattern(lhs, b, last ? 1 : n, last ? k : 1, head, n, 1, n, da);
-      else
-        detail::product_on_pattern(lhs, head, n, 1, b, last ? 1 : n, last ? k : 1, n, da);
-    } else if (rhs.storage() == csr) {
-      if (last)
-        detail::dense_times_csr(head, m, rhs, da.template pointer<E>(), add);
-      else
-        detail::dense_times_csr_transposed(head, m, rhs, da.template pointer<E>(), add);
-    } else if (first) {
-      detail::gemm(k, m, n, b, last, head, true, da.template pointer<E>(), add);
-    } else {
-      detail::gemm(m, k, n, head, false, b, !last, da.template pointer<E>(), add);
-    }
+    if (da.storage() == csr && first)
+      detail::product_on_pattern(lhs, b, last ? 1 : n, last ? k : 1, head, n, 1, n, da);
+    else if (da.storage() == csr)
+      detail::product_on_pattern(lhs, head, n, 1, b, last ? 1 : n, last ? k : 1, n, da);
+    else if (first)
+      detail::dot_product<E>(k, m, n, factor, last, dy, true, da, add);
+    else
+      detail::dot_product<E>(m, k, n, dy, false, factor, !last, da, add);
   }
   if (db.defined()) {
     const bool add = ctx.request(1) == Request::add;
-    if (lhs.storage() == csr) return gradient_of_rhs<E>(lhs, as_matrix(dy, m, n), first, db, add);
-    const E* const a = lhs.template pointer<const E>();
-    const std::int64_t a_row = first ? 1 : k, a_step = first ? m : 1;
     if (db.storage() == csr) {
+      const E* const a = lhs.template pointer<const E>();
+      const std::int64_t a_row = first ? 1 : k, a_step = first ? m : 1;
       if (last)
         detail::product_on_pattern(rhs, head, 1, n, a, a_step, a_row, m, db);
       else
         detail::product_on_pattern(rhs, a, a_step, a_row, head, 1, n, m, db);
     } else if (last) {
-      detail::gemm(n, k, m, head, true, a, first, db.template pointer<E>(), add);
+      detail::dot_product<E>(n, k, m, dy, true, lhs, first, db, add);
+    } else if (lhs.storage() == csr) {
+      detail::dot_product<E>(k, n, m, lhs, !first, detail::view_as(dy, {m, n}), false, db, add);
     } else {
-      detail::gemm(k, n, m, a, !first, head, false, db.template pointer<E>(), add);
+      detail::dot_product<E>(k, n, m, lhs, !first, dy, false, db, add);
     }
   }
-}
-
-inline NDArray Dot::as_matrix(const NDArray& a, std::int64_t rows, std::int64_t cols) {
-  return detail::view_as(a, {rows, cols});
-}
-
-template <class E>
-inline void Dot::gradient_of_rhs(const NDArray& lhs, const NDArray& head, bool transposed, const NDArray& db,
-                                 bool add) {
-  if (transposed)
-    detail::csr_times_rows(lhs, head, db.template pointer<E>(), add);
-  else if (db.storage() == dense)
-    detail::csr_transposed_times_rows(lhs, head, db.template pointer<E>(), add);
-  else
-    detail::csr_transposed_to_rows<E>(lhs, head, db);
 }
 
 template <class E>
@@ -145,13 +138,16 @@ inline void Dot::grad_of_rows(Cpu& ctx, const NDArray& dy, const NDArray& lhs, c
   const detail::HeadRows rows(dy, m);
   if (da.defined()) {
     const NDArray factor = rhs.storage() == row_sparse ? detail::cast_storage(rhs, dense) : rhs;
-    if (da.storage() == csr)
+    if (da.storage() == csr) {
       detail::rows_on_pattern(lhs, dy, factor.pointer<const E>(), n, transpose_a, da);
-    else
-      detail::rows_times_factor(rows, head, factor, last, m, n, k, da.pointer<E>(), transpose_a, add_a);
+    } else {
+      detail::List<E> products(rows.count() * k);
+      detail::dense_product(rows.count(), k, n, head, false, factor, !last, products.data(), false);
+      rows.put(products, da.pointer<E>(), transpose_a, m, k, add_a);
+    }
   }
   if (!db.defined()) return;
-  if (lhs.storage() == csr) return gradient_of_rhs<E>(lhs, dy, transpose_a, db, add_b);
+  if (lhs.storage() == csr) return detail::dot_product<E>(k, n, m, lhs, !transpose_a, dy, false, db, add_b);
   const std::int64_t count = rows.count();
   const detail::List<E> kept = rows.rows_of(lhs.pointer<const E>(), transpose_a, m, k);
   if (db.storage() == csr && last)

@@ -4,7 +4,6 @@
 /// proportional to them.
 #pragma once
 #include <strop/core/list.hpp>
-#include <strop/ops/gemm.hpp>
 #include <strop/ops/sparse_dot.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/merged.hpp>
@@ -63,21 +62,6 @@ void rows_on_pattern(const NDArray& a, const NDArray& head, const E* b, std::int
     return row == nullptr ? none.data() : row;
   };
   product_of_rows_on_pattern<E>(a, of_b, 1, or_zeros, 1, head.stored() * std::int64_t{sizeof(E)}, n, out);
-}
-
-/// The gradient of a dense array in the place of a CSR or dense factor a: head · op(b)ᵀ in the rows that the head
-/// stores. `turned`: the array is a's transpose.
-template <class E>
-void rows_times_factor(const HeadRows& rows, const E* head, const NDArray& b, bool b_turned, std::int64_t m,
-                       std::int64_t n, std::int64_t k, E* out, bool turned, bool add) {
-  List<E> products(rows.count() * k);
-  if (b.storage() != csr)
-    gemm(rows.count(), k, n, head, false, b.pointer<const E>(), !b_turned, products.data(), false);
-  else if (b_turned)
-    dense_times_csr(head, rows.count(), b, products.data(), false);
-  else
-    dense_times_csr_transposed(head, rows.count(), b, products.data(), false);
-  rows.put(products, out, turned, m, k, add);
 }
 
 }  // namespace strop::inline v0::detail

@@ -38,7 +38,7 @@ struct Dropout {
                                    {"axes", "along these one draw serves all elements"},
                                    {"cudnn_off", "has no effect"}};
   static constexpr Range range[] = {{"p", 0, 1}};
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}};
 
   template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {

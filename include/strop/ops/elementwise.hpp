@@ -7,7 +7,6 @@
 #include <strop/ops/elementwise/activation.hpp>
 #include <strop/ops/elementwise/amp.hpp>
 #include <strop/ops/elementwise/broadcast.hpp>
-#include <strop/ops/elementwise/broadcast_compare.hpp>
 #include <strop/ops/elementwise/compare.hpp>
 #include <strop/ops/elementwise/contrib.hpp>
 #include <strop/ops/elementwise/elemwise.hpp>
@@ -17,7 +16,6 @@
 #include <strop/ops/elementwise/power.hpp>
 #include <strop/ops/elementwise/rounding.hpp>
 #include <strop/ops/elementwise/scalar.hpp>
-#include <strop/ops/elementwise/scalar_compare.hpp>
 #include <strop/ops/elementwise/scatter.hpp>
 #include <strop/ops/elementwise/select.hpp>
 #include <strop/ops/elementwise/special.hpp>

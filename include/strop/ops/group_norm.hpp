@@ -52,7 +52,7 @@ struct GroupNorm {
                                    {"eps", "keeps the divisor from 0"},
                                    {"output_mean_var", "the outputs mean and std are visible"}};
   static constexpr Range range[] = {{"num_groups", 1}};
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}, {1, 0}};
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return output_mean_var ? 3 : 1; }
@@ -94,7 +94,7 @@ struct InstanceNorm {
   static constexpr const char* doc =
       "gamma · (x − mean) / √(var + eps) + beta with the mean and variance of each channel of each example.";
   static constexpr Note notes[] = {{"eps", "keeps the divisor from 0"}};
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}, {1, 0}};
   static constexpr int visible = 1;
 
   template <int = 0>
@@ -154,6 +154,7 @@ struct L2Normalization {
   }
   template <Real E>
   void forward(Cpu&, View<const E> x, View<E> y, View<E> divisor) const;
+  static constexpr Share gradient_inplace[] = {{0, 0}, {1, 0}};
   /// dx = (dy − y · Σ dy·y) / norm.
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E>> dy, Out<"output", View<const E>> y, Out<"norm", View<const E>> divisor,

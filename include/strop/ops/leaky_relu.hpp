@@ -38,7 +38,7 @@ struct LeakyReLU {
                                    {"lower_bound", "the least slope of rrelu"},
                                    {"upper_bound", "the greatest slope of rrelu"},
                                    {"gamma", "the slope of prelu: one, or one per channel, per example or both"}};
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}, {1, 0}};
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return act_type == rrelu ? 2 : 1; }

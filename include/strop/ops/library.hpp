@@ -15,7 +15,6 @@
 #include <strop/ops/elementwise/activation.hpp>
 #include <strop/ops/elementwise/amp.hpp>
 #include <strop/ops/elementwise/broadcast.hpp>
-#include <strop/ops/elementwise/broadcast_compare.hpp>
 #include <strop/ops/elementwise/compare.hpp>
 #include <strop/ops/elementwise/contrib.hpp>
 #include <strop/ops/elementwise/elemwise.hpp>
@@ -25,7 +24,6 @@
 #include <strop/ops/elementwise/power.hpp>
 #include <strop/ops/elementwise/rounding.hpp>
 #include <strop/ops/elementwise/scalar.hpp>
-#include <strop/ops/elementwise/scalar_compare.hpp>
 #include <strop/ops/elementwise/scatter.hpp>
 #include <strop/ops/elementwise/select.hpp>
 #include <strop/ops/elementwise/special.hpp>
@@ -59,7 +57,6 @@
 #include <strop/ops/pooling.hpp>
 #include <strop/ops/quantization.hpp>
 #include <strop/ops/random.hpp>
-#include <strop/ops/random_counts.hpp>
 #include <strop/ops/random_pdf.hpp>
 #include <strop/ops/random_sample.hpp>
 #include <strop/ops/random_zipfian.hpp>

@@ -42,6 +42,7 @@ struct LRN {
   }
   template <Real E>
   void forward(Cpu&, View<const E> x, View<E> y, View<E> base) const;
+  static constexpr Share gradient_inplace[] = {{0, 0}};
   /// dx = dy · norm^−beta − 2 · alpha / nsize · beta · x · Σ dy · x · norm^(−beta − 1).
   template <Real E>
   void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x,

@@ -71,7 +71,8 @@ struct BatchNorm {
       {"min_calib_range", "has no effect"},
       {"max_calib_range", "has no effect"}};
 
-  static constexpr Share inplace[] = {{0, 0}};  // once the statistics are known, each element is read alone
+  // Once the statistics are known, each element is read alone.
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}};
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return output_mean_var ? 3 : 1; }
@@ -128,7 +129,7 @@ struct SyncBatchNorm {
                                    {"ndev", "has no effect"},
                                    {"key", "has no effect"}};
 
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}};
 
   static constexpr int visible = 1;
   constexpr int visible_count() const { return output_mean_var ? 3 : 1; }
@@ -174,7 +175,7 @@ struct LayerNorm {
   static constexpr Note notes[] = {{"axis", "the axis that is normalised; negative: from the last"},
                                    {"eps", "keeps the divisor from 0"},
                                    {"output_mean_var", "the outputs mean and std are visible"}};
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}, {1, 0}};
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return output_mean_var ? 3 : 1; }

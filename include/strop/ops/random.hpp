@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators that draw random numbers: uniform, normal, exponential, integers; in the shape of another array; a
-/// shuffle. Gamma, Poisson and negative binomial numbers are in random_counts.hpp.
+/// Operators that draw random numbers: of the distributions of distributions.def, in a shape that is given or that of
+/// another array; integers; a shuffle.
 ///
 /// Every element is a function of the seed, of the order of calls and of its position, never of the number of threads.
 /// A row_sparse array that is to hold the numbers, or that gives the shape, comes to store all its rows, with the
-/// numbers that a dense one would have; CSR goes by the dense fallback.
-/// In C++ strop::random::uniform and normal say the same with less; these are for graphs and for text.
+/// numbers that a dense one would have; CSR goes by the dense fallback. Gamma, Poisson and negative binomial numbers
+/// are drawn in double and rounded once. In C++ strop::random::uniform and normal say the same with less; these are for
+/// graphs and for text.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/list.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -53,65 +55,61 @@ inline constexpr Note random_notes[] = {{"low", "the least number"},
                                         {"ctx", random_ctx_note},
                                         {"dtype", random_dtype_note}};
 
+inline constexpr Note gamma_notes[] = {{"alpha", "shape, more than 0"},
+                                       {"beta", "scale, more than 0: the mean is alpha · beta"},
+                                       {"shape", random_shape_note},
+                                       {"ctx", random_ctx_note},
+                                       {"dtype", random_dtype_note}};
+inline constexpr Note poisson_notes[] = {
+    {"lam", "mean, at least 0"}, {"shape", random_shape_note}, {"ctx", random_ctx_note}, {"dtype", random_dtype_note}};
+inline constexpr Note failures_notes[] = {{"k", "how many failures end the trials, at least 0"},
+                                          {"p", "the probability of a failure, more than 0, at most 1"},
+                                          {"shape", random_shape_note},
+                                          {"ctx", random_ctx_note},
+                                          {"dtype", random_dtype_note}};
+inline constexpr Note dispersion_notes[] = {{"mu", "mean, at least 0"},
+                                            {"alpha", "dispersion, at least 0: the variance is mu + alpha · mu²"},
+                                            {"shape", random_shape_note},
+                                            {"ctx", random_ctx_note},
+                                            {"dtype", random_dtype_note}};
+
 }  // namespace detail
 
-/// _random_uniform: numbers u with low ≤ u < high, uniform. `dtype` floating, float32 by default; without a shape that
-/// of the array that is to hold them.
-/// Error: low > high, one that is not finite, a type that is not floating.
-struct RandomUniform {
-  static constexpr Resources resources{.random = true};
-  float low = 0, high = 1;
-  Shape shape = {};
-  std::string ctx = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_uniform", aliases[] = {"uniform", "random_uniform"};
-  static constexpr const char* doc = "Uniform random numbers from low to below high.";
-  static constexpr std::span<const Note> notes = detail::random_notes;
-  static constexpr DtypeSet dtypes = floating;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const;
-};
-
-/// _random_normal: normal numbers with mean `loc` and standard deviation `scale`.
-/// Shape and type are those of _random_uniform. Error: scale is negative.
-struct RandomNormal {
-  static constexpr Resources resources{.random = true};
-  float loc = 0, scale = 1;
-  Shape shape = {};
-  std::string ctx = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_normal", aliases[] = {"normal", "random_normal"};
-  static constexpr const char* doc = "Normal random numbers with mean loc and standard deviation scale.";
-  static constexpr std::span<const Note> notes = detail::random_notes;
-  static constexpr DtypeSet dtypes = floating;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const;
-};
-
-/// _random_exponential: exponential numbers with rate `lam`, mean 1 / lam.
-/// Shape and type are those of _random_uniform. Error: lam is not above 0.
-struct RandomExponential {
-  static constexpr Resources resources{.random = true};
-  float lam = 1;
-  Shape shape = {};
-  std::string ctx = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_exponential", aliases[] = {"exponential", "random_exponential"};
-  static constexpr const char* doc = "Exponential random numbers with rate lam.";
-  static constexpr std::span<const Note> notes = detail::random_notes;
-  static constexpr DtypeSet dtypes = floating;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const;
-};
+// A distribution as two operators.
+#define STROP_BRACED(...) {__VA_ARGS__}
+#define STROP_DRAWN(Type, snake, names, notes_, document, like, parameters, ...)                                \
+  struct Random##Type {                                                                                         \
+    static constexpr Resources resources{.random = true};                                                       \
+    __VA_ARGS__                                                                                                 \
+    Shape shape = {};                                                                                           \
+    std::string ctx = {};                                                                                       \
+    std::optional<Dtype> dtype = {};                                                                            \
+    static constexpr std::string_view name = "_random_" #snake, aliases[] = STROP_BRACED names;                 \
+    static constexpr const char* doc = document;                                                                \
+    static constexpr std::span<const Note> notes = detail::notes_;                                              \
+    static constexpr DtypeSet dtypes = floating;                                                                \
+    static constexpr bool zero_gradient = true;                                                                 \
+    constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }                               \
+    constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }                           \
+    constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }                  \
+    void forward(Cpu& cpu, NDArray& y) const;                                                                   \
+  };                                                                                                            \
+  struct Random##Type##Like {                                                                                   \
+    static constexpr Resources resources{.random = true};                                                       \
+    __VA_ARGS__                                                                                                 \
+    static constexpr std::string_view name = "_random_" #snake "_like", aliases[] = {"random_" #snake "_like"}; \
+    static constexpr const char* doc = like;                                                                    \
+    static constexpr std::span<const Note> notes = detail::notes_;                                              \
+    static constexpr DtypeSet dtypes = floating;                                                                \
+    static constexpr bool zero_gradient = true;                                                                 \
+    constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }                         \
+    constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }                  \
+    void forward(Cpu& cpu, const NDArray&, NDArray& y) const;                                                   \
+  };                                                                                                            \
+  inline constexpr Op<Random##Type, OnUse> random_##snake;                                                      \
+  inline constexpr Op<Random##Type##Like, OnUse> random_##snake##_like;
+#include <strop/ops/distributions.def>
+#undef STROP_BRACED
 
 /// _random_randint: integers with low ≤ i < high, uniform (to 2^-32 of the range's size). int32 by default, or int64.
 /// Error: low ≥ high, another type.
@@ -149,51 +147,6 @@ struct RandomRandint {
   static std::uint64_t high_half(std::uint64_t a, std::uint64_t b);
 };
 
-/// _random_uniform_like: uniform numbers in the shape and type of `data`.
-/// Error: low > high, one that is not finite.
-struct RandomUniformLike {
-  static constexpr Resources resources{.random = true};
-  float low = 0, high = 1;
-  static constexpr std::string_view name = "_random_uniform_like", aliases[] = {"random_uniform_like"};
-  static constexpr const char* doc = "Uniform random numbers in the shape and type of the input.";
-  static constexpr std::span<const Note> notes = detail::random_notes;
-  static constexpr DtypeSet dtypes = floating;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
-};
-
-/// _random_normal_like: normal numbers in the shape and type of `data`.
-/// Error: scale is negative.
-struct RandomNormalLike {
-  static constexpr Resources resources{.random = true};
-  float loc = 0, scale = 1;
-  static constexpr std::string_view name = "_random_normal_like", aliases[] = {"random_normal_like"};
-  static constexpr const char* doc = "Normal random numbers in the shape and type of the input.";
-  static constexpr std::span<const Note> notes = detail::random_notes;
-  static constexpr DtypeSet dtypes = floating;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
-};
-
-/// _random_exponential_like: exponential numbers in the shape and type of `data`.
-/// Error: lam is not above 0.
-struct RandomExponentialLike {
-  static constexpr Resources resources{.random = true};
-  float lam = 1;
-  static constexpr std::string_view name = "_random_exponential_like", aliases[] = {"random_exponential_like"};
-  static constexpr const char* doc = "Exponential random numbers in the shape and type of the input.";
-  static constexpr std::span<const Note> notes = detail::random_notes;
-  static constexpr DtypeSet dtypes = floating;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
-};
-
 /// _shuffle: the entries of the first axis in random order, every order equally likely.
 /// Shape and type stay; any type.
 struct Shuffle {
@@ -203,17 +156,13 @@ struct Shuffle {
   void forward(Cpu& cpu, const NDArray& x, NDArray& y) const;
 };
 
-inline constexpr Op<RandomUniform, OnUse> random_uniform;
-inline constexpr Op<RandomNormal, OnUse> random_normal;
-inline constexpr Op<RandomExponential, OnUse> random_exponential;
 inline constexpr Op<RandomRandint, OnUse> random_randint;
-inline constexpr Op<RandomUniformLike, OnUse> random_uniform_like;
-inline constexpr Op<RandomNormalLike, OnUse> random_normal_like;
-inline constexpr Op<RandomExponentialLike, OnUse> random_exponential_like;
 inline constexpr Op<Shuffle, OnUse> shuffle;
 
-using RandomOps = OpList<RandomUniform, RandomNormal, RandomExponential, RandomRandint, RandomUniformLike,
-                         RandomNormalLike, RandomExponentialLike, Shuffle>;
+using RandomOps = OpList<
+#define STROP_DRAWN(Type, ...) Random##Type, Random##Type##Like,
+#include <strop/ops/distributions.def>  // NOLINT(readability-duplicate-include): the list, once more
+    RandomRandint, Shuffle>;
 
 }  // namespace strop::inline v0
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/ops/init_body.hpp>
 #include <strop/ops/random.hpp>
+#include <strop/ops/random_draws.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/random.hpp>
 #include <strop/tensor/random_blocks.hpp>
@@ -25,7 +26,7 @@ inline NDArray drawn_elements(const NDArray& y) {
   return y.data();
 }
 
-inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, std::string_view op) {
+inline void fill_uniform(Context& ctx, const NDArray& y, float low, float high, std::string_view op) {
   if (!(low <= high) || !std::isfinite(low) || !std::isfinite(high))
     fail(op, ": low is ", low, " and high is ", high, ", expected finite numbers with low <= high");
   const random::Stream stream = ctx.random();
@@ -42,14 +43,14 @@ inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, 
   }
 }
 
-inline void draw_normal(Context& ctx, const NDArray& y, float mean, float deviation, std::string_view op) {
+inline void fill_normal(Context& ctx, const NDArray& y, float mean, float deviation, std::string_view op) {
   if (!(deviation >= 0)) fail(op, ": scale is ", deviation, ", expected at least 0");
   random::detail::fill_blocks<float>(y, ctx.random(), [&](const random::Stream& part, float* to, std::int64_t count) {
     part.fill_normal(to, count, mean, deviation);
   });
 }
 
-inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::string_view op) {
+inline void fill_exponential(Context& ctx, const NDArray& y, float rate, std::string_view op) {
   if (!(rate > 0)) fail(op, ": lam is ", rate, ", expected more than 0");
   random::detail::fill_blocks<double>(y, ctx.random(), [&](const random::Stream& part, double* to, std::int64_t count) {
     part.fill_uniform01d(to, count);
@@ -57,22 +58,52 @@ inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::st
   });
 }
 
+inline void fill_gamma(Context& ctx, const NDArray& y, float alpha, float beta, std::string_view op) {
+  if (!(alpha > 0)) fail(op, ": alpha is ", alpha, ", expected more than 0");
+  if (!(beta > 0)) fail(op, ": beta is ", beta, ", expected more than 0");
+  const double shape = static_cast<double>(alpha), scale = static_cast<double>(beta);
+  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_gamma(draws, shape) * scale; });
+}
+
+inline void fill_poisson(Context& ctx, const NDArray& y, float lam, std::string_view op) {
+  if (!(lam >= 0)) fail(op, ": lam is ", lam, ", expected at least 0");
+  const double rate = static_cast<double>(lam);
+  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_poisson(draws, rate); });
+}
+
+inline void fill_mixed(Context& ctx, const NDArray& y, double shape, double scale) {
+  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_mixed(draws, shape, scale); });
+}
+
+inline void fill_negative_binomial(Context& ctx, const NDArray& y, int k, float p, std::string_view op) {
+  if (k < 0) fail(op, ": k is ", k, ", expected at least 0");
+  if (!(p > 0 && p <= 1)) fail(op, ": p is ", p, ", expected more than 0 and at most 1");
+  const double failure = static_cast<double>(p);
+  fill_mixed(ctx, y, k, (1 - failure) / failure);
+}
+
+inline void fill_generalized_negative_binomial(Context& ctx, const NDArray& y, float mu, float alpha,
+                                               std::string_view op) {
+  if (!(mu >= 0)) fail(op, ": mu is ", mu, ", expected at least 0");
+  if (!(alpha >= 0)) fail(op, ": alpha is ", alpha, ", expected at least 0");
+  const double mean = static_cast<double>(mu), dispersion = static_cast<double>(alpha);
+  if (alpha == 0) return fill_poisson(ctx, y, mu, op);
+  fill_mixed(ctx, y, 1 / dispersion, dispersion * mean);
+}
+
 }  // namespace detail
 
-inline void RandomUniform::forward(Cpu& cpu, NDArray& y) const {
-  detail::check_device(ctx, name);
-  detail::draw_uniform(cpu, detail::drawn_elements(y), low, high, name);
-}
-
-inline void RandomNormal::forward(Cpu& cpu, NDArray& y) const {
-  detail::check_device(ctx, name);
-  detail::draw_normal(cpu, detail::drawn_elements(y), loc, scale, name);
-}
-
-inline void RandomExponential::forward(Cpu& cpu, NDArray& y) const {
-  detail::check_device(ctx, name);
-  detail::draw_exponential(cpu, detail::drawn_elements(y), lam, name);
-}
+#define STROP_THESE(...) __VA_ARGS__
+#define STROP_DRAWN(Type, snake, names, notes_, document, like, parameters, ...)        \
+  inline void Random##Type::forward(Cpu& cpu, NDArray& y) const {                       \
+    detail::check_device(ctx, name);                                                    \
+    detail::fill_##snake(cpu, detail::drawn_elements(y), STROP_THESE parameters, name); \
+  }                                                                                     \
+  inline void Random##Type##Like::forward(Cpu& cpu, const NDArray&, NDArray& y) const { \
+    detail::fill_##snake(cpu, detail::drawn_elements(y), STROP_THESE parameters, name); \
+  }
+#include <strop/ops/distributions.def>
+#undef STROP_THESE
 
 inline void RandomRandint::forward(Cpu& cpu, NDArray& given) const {
   detail::check_device(ctx, name);
@@ -93,18 +124,6 @@ inline std::uint64_t RandomRandint::high_half(std::uint64_t a, std::uint64_t b) 
   const std::uint64_t a1 = a >> 32, a0 = a & 0xffffffffU, b1 = b >> 32, b0 = b & 0xffffffffU;
   const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & 0xffffffffU);
   return a1 * b1 + (middle >> 32) + (other >> 32);
-}
-
-inline void RandomUniformLike::forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-  detail::draw_uniform(cpu, detail::drawn_elements(y), low, high, name);
-}
-
-inline void RandomNormalLike::forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-  detail::draw_normal(cpu, detail::drawn_elements(y), loc, scale, name);
-}
-
-inline void RandomExponentialLike::forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-  detail::draw_exponential(cpu, detail::drawn_elements(y), lam, name);
 }
 
 inline void Shuffle::forward(Cpu& cpu, const NDArray& x, NDArray& y) const {

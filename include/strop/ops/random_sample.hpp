@@ -3,7 +3,7 @@
 /// Operators that draw random numbers whose parameters are arrays: of each element so many numbers.
 ///
 /// The result has the shape of the parameters and `shape` behind it, and a floating type, float32 unless said; the
-/// parameters are of one shape and of one type. As in random_counts.hpp every element is a function of the seed, of
+/// parameters are of one shape and of one type. As in random.hpp every element is a function of the seed, of
 /// the order of calls and of its position; numbers are rounded once. Sparse arrays go by the dense fallback.
 #pragma once
 #include <strop/op/op.hpp>
@@ -62,119 +62,31 @@ constexpr void infer_sampled_type(Types& t, const std::optional<Dtype>& dtype) {
 
 }  // namespace detail
 
-/// _sample_uniform: numbers u with low ≤ u < high, uniform, rounded. Error: low is above high, one is not
-/// finite.
-struct SampleUniform {
-  static constexpr Resources resources{.random = true};
-  Shape shape = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_sample_uniform", aliases[] = {"sample_uniform"},
-                                    inputs[] = {"low", "high"};
-  static constexpr const char* doc = "Uniform random numbers from low to below high, of each element of these.";
-  static constexpr std::span<const Note> notes = detail::each_notes;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
-  void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const;
-};
-
-/// _sample_normal: normal numbers with mean mu and standard deviation sigma, as of _random_normal. Error: sigma is
-/// negative.
-struct SampleNormal {
-  static constexpr Resources resources{.random = true};
-  Shape shape = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_sample_normal", aliases[] = {"sample_normal"}, inputs[] = {"mu", "sigma"};
-  static constexpr const char* doc =
-      "Normal random numbers with mean mu and standard deviation sigma, of each element of these.";
-  static constexpr std::span<const Note> notes = detail::each_notes;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
-  void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const;
-};
-
-/// _sample_gamma: gamma numbers, as of _random_gamma. Error: alpha or beta is not above 0.
-struct SampleGamma {
-  static constexpr Resources resources{.random = true};
-  Shape shape = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_sample_gamma", aliases[] = {"sample_gamma"}, inputs[] = {"alpha", "beta"};
-  static constexpr const char* doc = "Gamma random numbers with shape alpha and scale beta, of each element of these.";
-  static constexpr std::span<const Note> notes = detail::each_notes;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
-  void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const;
-};
-
-/// _sample_exponential: exponential numbers with rate lam, mean 1 / lam. Error: lam is not above 0.
-struct SampleExponential {
-  static constexpr Resources resources{.random = true};
-  Shape shape = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_sample_exponential", aliases[] = {"sample_exponential"},
-                                    inputs[] = {"lam"};
-  static constexpr const char* doc = "Exponential random numbers with rate lam, of each element of it.";
-  static constexpr std::span<const Note> notes = detail::each_notes;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
-  void forward(Cpu& cpu, const NDArray& first, NDArray& y) const;
-};
-
-/// _sample_poisson: Poisson numbers, as of _random_poisson. Error: lam is negative.
-struct SamplePoisson {
-  static constexpr Resources resources{.random = true};
-  Shape shape = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_sample_poisson", aliases[] = {"sample_poisson"}, inputs[] = {"lam"};
-  static constexpr const char* doc = "Poisson random numbers with mean lam, of each element of it.";
-  static constexpr std::span<const Note> notes = detail::each_notes;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
-  void forward(Cpu& cpu, const NDArray& first, NDArray& y) const;
-};
-
-/// _sample_negative_binomial: negative binomial numbers, as of _random_negative_binomial, of which k need not be whole.
-/// The parameters are of a floating type. Error: k is negative, or p is not above 0 and at most 1.
-struct SampleNegativeBinomial {
-  static constexpr Resources resources{.random = true};
-  Shape shape = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_sample_negative_binomial", aliases[] = {"sample_negative_binomial"},
-                                    inputs[] = {"k", "p"};
-  static constexpr const char* doc =
-      "Negative binomial random numbers: successes before the k-th failure, which "
-      "has probability p, of each element of these.";
-  static constexpr std::span<const Note> notes = detail::each_notes;
-  static constexpr DtypeSet dtypes = floating;  // a probability has no other
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
-  constexpr void infer_type(Types& t) const {
-    t.expect_in(0, dtypes);
-    detail::infer_sampled_type(t, dtype);
-  }
-  void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const;
-};
-
-/// _sample_generalized_negative_binomial: negative binomial numbers, as of _random_generalized_negative_binomial.
-/// Error: mu or alpha is negative.
-struct SampleGeneralizedNegativeBinomial {
-  static constexpr Resources resources{.random = true};
-  Shape shape = {};
-  std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_sample_generalized_negative_binomial",
-                                    aliases[] = {"sample_generalized_negative_binomial"}, inputs[] = {"mu", "alpha"};
-  static constexpr const char* doc =
-      "Negative binomial random numbers with mean mu and dispersion alpha, of each element of these.";
-  static constexpr std::span<const Note> notes = detail::each_notes;
-  static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
-  void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const;
-};
+// A distribution as the operator of parameters that are arrays.
+#define STROP_one const NDArray& first
+#define STROP_two const NDArray &first, const NDArray &second
+#define STROP_SAMPLED(Type, snake, types, document, count, ...)                                 \
+  struct Sample##Type {                                                                         \
+    static constexpr Resources resources{.random = true};                                       \
+    Shape shape = {};                                                                           \
+    std::optional<Dtype> dtype = {};                                                            \
+    static constexpr std::string_view name = "_sample_" #snake, aliases[] = {"sample_" #snake}, \
+                                      inputs[] = {__VA_ARGS__};                                 \
+    static constexpr const char* doc = document;                                                \
+    static constexpr std::span<const Note> notes = detail::each_notes;                          \
+    static constexpr DtypeSet dtypes = types;                                                   \
+    static constexpr bool zero_gradient = true;                                                 \
+    constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }            \
+    constexpr void infer_type(Types& t) const {                                                 \
+      t.expect_in(0, dtypes);                                                                   \
+      detail::infer_sampled_type(t, dtype);                                                     \
+    }                                                                                           \
+    void forward(Cpu& cpu, STROP_##count, NDArray& y) const;                                    \
+  };                                                                                            \
+  inline constexpr Op<Sample##Type, OnUse> sample_##snake;
+#include <strop/ops/distributions.def>
+#undef STROP_two
+#undef STROP_one
 
 /// _sample_multinomial: positions along the last axis of data (…, K), drawn with probabilities that are as its rows: so
 /// many as `shape` says, of a vector at least one. `dtype` is theirs. With get_prob also the logarithms
@@ -217,17 +129,12 @@ struct SampleMultinomial {
             Grad<"data", NDArray> dx) const;
 };
 
-inline constexpr Op<SampleUniform, OnUse> sample_uniform;
-inline constexpr Op<SampleNormal, OnUse> sample_normal;
-inline constexpr Op<SampleGamma, OnUse> sample_gamma;
-inline constexpr Op<SampleExponential, OnUse> sample_exponential;
-inline constexpr Op<SamplePoisson, OnUse> sample_poisson;
-inline constexpr Op<SampleNegativeBinomial, OnUse> sample_negative_binomial;
-inline constexpr Op<SampleGeneralizedNegativeBinomial, OnUse> sample_generalized_negative_binomial;
 inline constexpr Op<SampleMultinomial, OnUse> sample_multinomial;
 
-using RandomSampleOps = OpList<SampleUniform, SampleNormal, SampleGamma, SampleExponential, SamplePoisson,
-                               SampleNegativeBinomial, SampleGeneralizedNegativeBinomial, SampleMultinomial>;
+using RandomSampleOps = OpList<
+#define STROP_SAMPLED(Type, ...) Sample##Type,
+#include <strop/ops/distributions.def>  // NOLINT(readability-duplicate-include): the list, once more
+    SampleMultinomial>;
 
 }  // namespace strop::inline v0
 

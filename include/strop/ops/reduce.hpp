@@ -140,6 +140,7 @@ struct Max {
   constexpr bool infer_gradient_storage(Storages& s) const {
     return detail::infer_reduced_gradient_storage(s, exclude);
   }
+  static constexpr Share gradient_inplace[] = {{1, 0}};  // in that of x
   template <Real E>
   void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& x, const NDArray& y, NDArray& dx) const;
   template <class A, class B>
@@ -161,6 +162,7 @@ struct Min {
   constexpr bool infer_gradient_storage(Storages& s) const {
     return detail::infer_reduced_gradient_storage(s, exclude);
   }
+  static constexpr Share gradient_inplace[] = {{1, 0}};  // in that of x
   template <Real E>
   void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& x, const NDArray& y, NDArray& dx) const;
   template <class A, class B>

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/ops/reduce_kernels_body.hpp>
 #include <strop/ops/reduce_sparse.hpp>
+#include <strop/tensor/cast.hpp>
 #include <strop/tensor/csr_shares.hpp>
 #include <strop/tensor/merged.hpp>
 
@@ -166,10 +167,20 @@ void spread_by(const NDArray& dy, const NDArray& data, const NDArray& y, const N
     each_stored_reduced(x, axes, exclude, true, put);
 }
 
-/// The gradient of an extreme: dy at every element that equals it.
+/// The gradient of an extreme: dy at every element that equals it. Where that is zero, also in rows that a row-sparse
+/// array does not store.
 template <class E>
 void spread_equal(const NDArray& dy, const NDArray& x, const NDArray& y, const NDArray& dx, const Axes& axes,
                   bool exclude) {
+  const E *const extremes = y.pointer<const E>(), *const end = extremes + y.size();
+  if (x.storage() == row_sparse && std::find(extremes, end, E(0)) != end) {
+    const NDArray whole(x.shape(), x.dtype());
+    spread_equal<E>(dy, cast_storage(x, dense), y, whole, axes, exclude);
+    const NDArray rows = cast_storage(whole, row_sparse);
+    copy_structure(rows, dx);
+    std::copy_n(rows.pointer<const E>(), rows.stored(), dx.pointer<E>());
+    return;
+  }
   spread_by<E>(dy, x, y, dx, axes, exclude,
                [](E element, E slope, E extreme) { return element == extreme ? slope : E(0); });
 }

@@ -52,7 +52,7 @@ struct SequenceMask {
   static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
   static constexpr const char* doc = "data with `value` behind the end of each sequence.";
   static constexpr std::span<const Note> notes = detail::sequence_notes;
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}};
   constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
   constexpr void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, false); }
   constexpr void infer_type(Types& t) const { detail::infer_sequence_type(t); }

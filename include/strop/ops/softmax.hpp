@@ -73,7 +73,7 @@ struct SoftmaxAlong {
   static constexpr std::string_view doc = text.doc;
   static constexpr std::span<const std::string_view> aliases = text.aliases, inputs = detail::softmax_inputs;
   static constexpr std::span<const Note> notes = detail::softmax_notes;
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}};
 
   constexpr int input_count() const { return use_length.value_or(false) ? 2 : 1; }
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
@@ -130,6 +130,7 @@ struct SoftmaxCrossEntropy {
   Resources resources(std::span<const Shape> in) const;
   template <Real E>
   void forward(Cpu& ctx, View<const E, 2> x, View<const std::int64_t, 1> label, View<E, 1> y) const;
+  static constexpr Share gradient_inplace[] = {{1, 0}};  // in that of data, row by row
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E, 1>> dy, In<"data", View<const E, 2>> x,
             In<"label", View<const std::int64_t, 1>> label, Grad<"data", View<E, 2>> dx) const;

@@ -17,9 +17,9 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// What there is more than one kernel for.
-enum class SparseWork : std::uint8_t { dense_product, transposed, row_gradient, csr_csr, on_pattern, numbering };
-inline constexpr std::string_view sparse_work_names[] = {"csr . dense", "csr' . dense",       "gradient of rows",
-                                                         "csr . csr",   "products at places", "numbering columns"};
+enum class SparseWork : std::uint8_t { dense_product, transposed, csr_csr, on_pattern, numbering };
+inline constexpr std::string_view sparse_work_names[] = {"csr . dense", "csr' . dense", "csr . csr",
+                                                         "products at places", "numbering columns"};
 
 /// How it is done.
 enum class SparseKernel : std::uint8_t {
@@ -109,9 +109,6 @@ inline constexpr SparseRule sparse_rules[] = {
     {SparseWork::transposed, SparseKernel::by_block, 1 << 20, {1, 4}, int32_most},
     {SparseWork::transposed, SparseKernel::sums_of_parts, 0, {1, 1}},
     {SparseWork::transposed, SparseKernel::into_result},
-    {SparseWork::row_gradient, SparseKernel::by_block, 0, {4, 1}, int32_most},
-    {SparseWork::row_gradient, SparseKernel::by_place, 0, {0, 1}, int32_most},
-    {SparseWork::row_gradient, SparseKernel::into_result},
     {SparseWork::csr_csr, SparseKernel::table, 0, {1, 16}},
     {SparseWork::csr_csr, SparseKernel::sorted},
     {.work = SparseWork::on_pattern, .kernel = SparseKernel::four_dots, .adjacent = true},

@@ -66,7 +66,7 @@ struct SoftmaxActivation {
 
   static constexpr const char* doc = "Softmax along the last axis, or over the channels of each place.";
   static constexpr Note notes[] = {{"mode", "what adds up to 1"}};
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}, {1, 0}};
   template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));

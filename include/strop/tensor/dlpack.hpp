@@ -203,12 +203,12 @@ NDArray import_dlpack(Managed* managed, bool read_only) {
 /// is computed from the array (Engine::global().wait_idle(x.variable())), and do not write between record and backward
 /// what a gradient reads, which backward does not notice. A write through x.view<E>() is noticed.
 inline dlpack::DLManagedTensor* to_dlpack(const NDArray& a) {
-  detail::check_untraced("to_dlpack()");
+  detail::leave_trace("to_dlpack()");
   return detail::export_dlpack<dlpack::DLManagedTensor>(a);
 }
 /// The same in the form of DLPack 1.0.
 inline dlpack::DLManagedTensorVersioned* to_dlpack_versioned(const NDArray& a) {
-  detail::check_untraced("to_dlpack_versioned()");
+  detail::leave_trace("to_dlpack_versioned()");
   auto* managed = detail::export_dlpack<dlpack::DLManagedTensorVersioned>(a);
   managed->version = {1, 0};
   managed->flags = 0;

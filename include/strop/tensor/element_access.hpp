@@ -48,7 +48,7 @@ View<E, Rank> view_of(const NDArray& a) {
 template <class E, int Rank>
 View<E, Rank> NDArray::view() const {
   detail::check_view(*this, dtype_of<E>, Rank);
-  detail::check_untraced("view()");
+  detail::leave_trace("view()");
   wait();
   if constexpr (!std::is_const_v<E>) detail::lend_view(*this);
   return detail::view_of<E, Rank>(*this);
@@ -56,7 +56,7 @@ View<E, Rank> NDArray::view() const {
 
 template <Element E>
 std::vector<E> NDArray::to_vector() const {
-  detail::check_untraced("to_vector()");
+  detail::leave_trace("to_vector()");
   wait();
   const NDArray source = detail::dense_on_host(*this);
   const std::int64_t n = source.size();
@@ -73,7 +73,7 @@ template <class E>
 E NDArray::item() const {
   if (!defined()) fail("strop: item() of a handle without an array");
   if (size() != 1) fail("strop: item() takes an array of one element, this one has shape ", shape());
-  detail::check_untraced("item()");
+  detail::leave_trace("item()");
   wait();
   const NDArray source = detail::dense_on_host(*this);
   E out;

@@ -35,7 +35,7 @@ STROP_IMPL NamedArrays read_arrays(Input& in) {
 }  // namespace detail
 
 STROP_IMPL void save(const std::string& path, const NamedArrays& arrays) {
-  detail::check_untraced("save()");
+  detail::leave_trace("save()");
   for (const auto& [name, a] : arrays)
     if (!a.defined()) fail("strop: save(\"", path, "\"): '", name, "' is a handle without an array");
   const bool params = path.ends_with(".params"), npy = path.ends_with(".npy");

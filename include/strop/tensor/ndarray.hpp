@@ -160,7 +160,8 @@ class NDArray {
   void check_format(bool full = true) const;
 
   /// Asks for the gradient with respect to this array (defined in autograd/).
-  /// The buffer has the array's storage unless said: a sparse one holds the gradient at the stored positions alone.
+  /// The buffer has the array's storage unless said: a CSR one holds the gradient at the stored positions alone, a
+  /// row-sparse one the rows that have a gradient.
   void attach_grad(GradRequest request = GradRequest::write) const;
   void attach_grad(GradRequest request, Storage storage) const;
   NDArray grad() const;

@@ -128,8 +128,8 @@ STROP_IMPL NDArray NDArray::copy() const {
   }
   if (body_->indices) b.indices = detail::copied_by_all(NDArray(body_->indices)).body_ref();
   if (body_->indptr) b.indptr = detail::copied_by_all(NDArray(body_->indptr)).body_ref();
-  if (storage() != dense) detail::check_untraced("copy() of a sparse array", "it is no operator");
-  if (detail::call_mode.tracer != nullptr) detail::call_mode.tracer->derived(*this, out, 0, false);
+  if (storage() != dense) detail::leave_trace("copy() of a sparse array", "it is no operator");
+  if (const detail::ArrayTracer* const tracer = detail::watching()) tracer->derived(*this, out, 0, false);
   return out;
 }
 
@@ -139,7 +139,7 @@ STROP_IMPL NDArray NDArray::detach() const {
   NDArray out{detail::Ref<detail::Body>(body)};
   body->lineage = nullptr;
   body->leaf = nullptr;
-  if (detail::call_mode.tracer != nullptr) detail::call_mode.tracer->derived(*this, out, 0, false);
+  if (const detail::ArrayTracer* const tracer = detail::watching()) tracer->derived(*this, out, 0, false);
   return out;
 }
 

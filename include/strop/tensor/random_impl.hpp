@@ -19,8 +19,8 @@ namespace detail {
 
 STROP_IMPL void check(std::string_view function, Dtype dtype, bool arguments, std::string_view wanted, double first,
                       double second) {
-  if (strop::detail::call_mode.tracer != nullptr)
-    strop::detail::refuse_traced(cat("random::", function), "it would be drawn once; draw with an operator");
+  if (strop::detail::watching())
+    strop::detail::leave_trace(cat("random::", function), "it would be drawn once; draw with an operator");
   if (!is_floating(dtype)) fail("strop: random::", function, "() makes floating types, not ", name_of(dtype));
   if (!arguments) fail("strop: random::", function, "() takes ", wanted, ", not ", first, " and ", second);
 }

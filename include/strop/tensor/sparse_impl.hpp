@@ -23,7 +23,7 @@ STROP_IMPL bool has_real(const Literal& list) {
 }
 
 STROP_IMPL NDArray SparsePart::values(std::string_view function, std::string_view name, int rank, Dtype dtype) const {
-  if (array_.defined()) check_untraced(function, "it is no operator; make it outside");
+  if (array_.defined()) leave_trace(function, "it is no operator; make it outside");
   if (!array_.defined() && !literal_.is_list()) fail(function, ": ", name, " is a handle without an array");
   NDArray a = array_.defined() ? dense_on_host(array_) : from_literal(literal_, dtype);
   if (rank >= 0 && a.ndim() != rank)
@@ -32,7 +32,7 @@ STROP_IMPL NDArray SparsePart::values(std::string_view function, std::string_vie
 }
 
 STROP_IMPL NDArray SparsePart::integers(std::string_view function, std::string_view name, bool keep_width) const {
-  if (array_.defined()) check_untraced(function, "it is no operator; make it outside");
+  if (array_.defined()) leave_trace(function, "it is no operator; make it outside");
   const bool whole = !array_.defined() && literal_.is_list() && !has_real(literal_);
   NDArray a = whole ? from_literal(literal_, i64) : values(function, name, 1, f64);
   if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", a.shape());

@@ -103,6 +103,8 @@ void refused_dtypes(Findings& found, const Subject& s);
 void requests(Findings& found, const Subject& s, Tolerance tolerance = {});
 /// An output in the memory of an input, where the operator allows it.
 void inplace(Findings& found, const Subject& s);
+/// The stated gradient in the memory of each argument that gradient_inplace allows: the same bits as elsewhere.
+void gradient_inplace(Findings& found, const Subject& s);
 /// Inputs and outputs that are views: the same results, nothing written beside them, inputs unchanged.
 void views(Findings& found, const Subject& s);
 /// The first axis of the first input, and those that are as long, without elements: a result, or a sentence that begins
@@ -125,7 +127,7 @@ void sparse(Findings& found, const Subject& s, Tolerance tolerance = {});
 /// a place like any other, which a dense array cannot say.
 void sparse_patterns(Findings& found, const Subject& s, const std::vector<bool>& kept, bool places, double loose = 1);
 /// backward of these combinations, on the same patterns: in dense buffers what dense arrays give in double, in sparse
-/// ones the same at the stored places; added to what buffers hold; with indices of int32 the same bits.
+/// ones the same, in CSR at the stored places; added to what buffers hold; with indices of int32 the same bits.
 void sparse_gradients(Findings& found, const Subject& s, const std::vector<bool>& kept, bool places, double loose = 1);
 /// Of an update of (weight, gradient, states…), the combinations with a sparse gradient that come without a fallback,
 /// on the same patterns: rows that the gradient stores are what one gives that stores them all, the others likewise or

@@ -342,7 +342,7 @@ STROP_VERIFY_IMPL void second_gradient(Findings& found, const Subject& s, Gradie
         const Subject& with = *static_cast<const Subject*>(context);
         record scope;
         const NDArray y = call(with, {x.begin(), x.end()})[0];
-        return detail::collect_gradients(square(y), x, {.create_graph = true}, &detail::add_recorded<>);
+        return detail::collect_gradients(square(y), x, {.create_graph = true});
       },
       &s);
   found.expect(s, "gradient of the gradient", result.passed ? "" : result.text);
@@ -352,6 +352,7 @@ STROP_VERIFY_IMPL void battery(Findings& found, const Subject& s, Parts parts) {
   if (parts.dtypes) dtypes(found, s, any_dtype, parts.loose), refused_dtypes(found, s);
   requests(found, s, {1e-5 * parts.loose, 1e-6 * parts.loose});
   inplace(found, s);
+  gradient_inplace(found, s);
   views(found, s);
   if (parts.same_shape) zero_size(found, s);
   if (parts.same_shape && s.entry->is_map() && !s.entry->mutates) places(found, s);

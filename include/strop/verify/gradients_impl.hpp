@@ -97,4 +97,53 @@ STROP_VERIFY_IMPL void gradient_requests(Findings& found, const Subject& s, doub
   }
 }
 
+STROP_VERIFY_IMPL void gradient_inplace(Findings& found, const Subject& s) {
+  const Entry* const entry = s.entry->gradient.entry;
+  if (entry == nullptr || entry->is_map() || entry->inplace.empty() || s.entry->cpu.make_state != nullptr) return;
+  const record scope;  // as in training: some operators have another gradient then
+  const Arrays y = call(s);
+  const strop::detail::GradientRoles roles =
+      strop::detail::gradient_roles(s.entry->gradient, std::ssize(s.in), std::ssize(y));
+  Arrays takes, shells;
+  for (const auto& [role, at] : roles.takes) {
+    const NDArray& a = strop::detail::element(role == strop::detail::Role::in ? s.in : y, at);
+    if (a.storage() != dense || (role == strop::detail::Role::head && !is_floating(a.dtype()))) return;
+    takes.push_back(role == strop::detail::Role::head ? head_of(a) : a);
+  }
+  std::vector<Request> requests;
+  for (const int i : roles.gives) {
+    const NDArray& x = strop::detail::element(s.in, i);
+    shells.push_back(strop::detail::shell_of(x, dense));
+    requests.push_back(is_floating(x.dtype()) ? Request::write : Request::null);
+  }
+  const auto run = [&](const Arrays& in, Arrays out) {
+    strop::detail::List<const NDArray*> arguments;
+    for (const NDArray& a : in) arguments.push_back(&a);
+    strop::detail::dispatch(*entry, s.op(), arguments.span(), out, requests);
+    return out;
+  };
+  const auto fresh = [&] {
+    Arrays out;
+    for (const NDArray& shell : shells) out.push_back(strop::detail::shell_of(shell, dense));
+    return out;
+  };
+  const Arrays expected = run(takes, fresh());
+  for (const Share& share : entry->inplace) {
+    if (share.input >= std::ssize(takes) || share.output >= std::ssize(shells)) continue;
+    const NDArray &argument = strop::detail::element(takes, share.input),
+                  &gradient = strop::detail::element(shells, share.output);
+    if (strop::detail::element(requests, share.output) == Request::null || argument.shape() != gradient.shape() ||
+        argument.dtype() != gradient.dtype())
+      continue;
+    Arrays in, out = fresh();
+    for (const NDArray& a : takes) in.push_back(a.copy());
+    strop::detail::element(out, share.output) = strop::detail::element(in, share.input);
+    const Arrays got = run(in, out);
+    for (std::size_t k = 0; k < got.size(); ++k)
+      if (requests[k] != Request::null)
+        found.expect(s, cat("gradient ", share.output, " in argument ", share.input),
+                     difference(got[k], expected[k], {0, 0}));
+  }
+}
+
 }  // namespace strop::inline v0::verify

@@ -141,6 +141,7 @@ STROP_VERIFY_IMPL Findings check_row(const Row& row) {
       const Subject typed = row.subject(type);
       requests(found, typed, {1e-5 * row.parts.loose, 1e-6 * row.parts.loose});
       inplace(found, typed);
+      gradient_inplace(found, typed);
       views(found, typed);
     }
   if (row.parts.same_shape || (s.entry->is_map() && !s.entry->mutates)) zero_size(found, s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Gradients of sparse inputs: the projection on the stored pattern in a sparse buffer, whole in a dense one.
+/// Gradients of sparse inputs: the projection on the stored pattern in a CSR buffer, whole in others.
 #include <strop/ops/elementwise/broadcast.hpp>
 #include <strop/ops/elementwise/elemwise.hpp>
 #include <strop/ops/index/take.hpp>
@@ -103,7 +103,8 @@ struct Silent {
 
 }  // namespace
 
-TEST_CASE("in a sparse buffer stands the projection on the stored pattern, in a dense one all of the gradient") {
+TEST_CASE(
+    "in a CSR buffer stands the projection on the stored pattern, in a dense or row_sparse one all of the gradient") {
   const Silent silent;
   const NDArray d = array({{5, 6}, {7, 8}});
   struct Case {
@@ -125,7 +126,7 @@ TEST_CASE("in a sparse buffer stands the projection on the stored pattern, in a 
   };
   for (const Storage storage : {csr, row_sparse}) {
     const NDArray a = array({{0, 3}, {0, 0}}).to(storage);
-    const Values stored = storage == csr ? Values{0, 1, 0, 0} : Values{1, 1, 0, 0};
+    const Values stored = storage == csr ? Values{0, 1, 0, 0} : Values{1, 1, 1, 1};
     for (std::size_t i = 0; i < cases.size(); ++i) {
       CAPTURE(i);
       CHECK(gradient(a, cases[i].f, dense).to_vector<double>() == cases[i].whole);
@@ -134,37 +135,111 @@ TEST_CASE("in a sparse buffer stands the projection on the stored pattern, in a 
         for (std::size_t k = 0; k < 4; ++k) wanted[k] *= stored[k] * (request == GradRequest::add ? 2 : 1);
         const NDArray g = gradient(a, cases[i].f, storage, request);
         CHECK(g.storage() == storage);
-        CHECK(g.nnz() == 1);
+        // The rows of the gradient that are not zero: only one of them where the gradient is zero elsewhere.
+        CHECK(g.nnz() == (storage == csr || cases[i].whole[3] == 0 ? 1 : 2));
         CHECK(g.to_vector<double>() == wanted);
       }
     }
   }
 }
 
-TEST_CASE("the projection is no fallback") {
+TEST_CASE("a row_sparse buffer takes the rows of the gradient, whatever the array and the gradient store") {
+  const Silent silent;
+  const NDArray a = array({{0, 0}, {0, 3}, {0, 0}}).to(row_sparse), d = array({{0, 0}, {4, 0}, {0, 5}});
+  const auto rows_of = [](const NDArray& g) {
+    CHECK(g.storage() == row_sparse);
+    g.check_format();
+    return g.indices().to_vector<double>();
+  };
+  const auto times_d = [&](const NDArray& x) { return x * d; };
+  CHECK(rows_of(gradient(a, times_d, row_sparse)) == Values{1, 2});
+  CHECK(a.grad().to_vector<double>() == Values{0, 0, 4, 0, 0, 5});
+  CHECK(rows_of(gradient(a, times_d, row_sparse, GradRequest::add)) == Values{1, 2});
+  CHECK(a.grad().to_vector<double>() == Values{0, 0, 8, 0, 0, 10});
+  // From an array that stores nothing, and from one that is used twice.
+  CHECK(rows_of(gradient(zeros({3, 2}, row_sparse), times_d, row_sparse)) == Values{1, 2});
+  CHECK(rows_of(gradient(a, [&](const NDArray& x) { return square_of(x) + x * d; }, row_sparse)) == Values{1, 2});
+  CHECK(a.grad().to_vector<double>() == Values{0, 0, 4, 6, 0, 5});
+  // A dense array has such a buffer as well.
+  CHECK(rows_of(gradient(a.to(dense), times_d, row_sparse)) == Values{1, 2});
+  // Head gradients in other storages.
+  for (const Storage head : {dense, csr, row_sparse}) {
+    CAPTURE(name_of(head));
+    a.attach_grad();
+    {
+      record scope;
+      (a * 2).backward(d.to(head));
+    }
+    CHECK(rows_of(a.grad()) == Values{1, 2});
+    CHECK(a.grad().to_vector<double>() == Values{0, 0, 8, 0, 0, 10});
+  }
+  // Rows that one of two factors stores have a gradient in the other one.
+  const NDArray b = array({{1, 2}, {0, 5}, {0, 0}}).to(row_sparse);
+  CHECK(rows_of(gradient(a, [&](const NDArray& x) { return product(x, b); }, row_sparse)) == Values{0, 1});
+  CHECK(a.grad().to_vector<double>() == Values{1, 2, 0, 5, 0, 0});
+  // What adds nothing leaves the buffer as it was.
+  CHECK(rows_of(gradient(a, [](const NDArray& x) { return sign(x); }, row_sparse)).empty());
+  a.attach_grad(GradRequest::add);
+  for (int pass = 0; pass < 2; ++pass) {
+    record scope;
+    (pass == 0 ? a * d : sign(a)).backward();
+  }
+  CHECK(rows_of(a.grad()) == Values{1, 2});
+  // grad() gives them in the buffer's storage.
+  a.attach_grad();
+  record scope;
+  CHECK(rows_of(grad(a * d, {a})[0]) == Values{1, 2});
+}
+
+TEST_CASE("an extreme that is zero has its gradient in rows that are not stored as well") {
+  const Silent silent;
+  const NDArray a = array({{0, 0}, {-3, 2}, {0, 0}, {-1, -4}}).to(row_sparse);
+  const auto all = [](const NDArray& x) { return strop::max(x); };
+  const auto each = [](const NDArray& x) { return strop::max(x, {.axis = Axes{1}}); };
+  const auto each_less = [](const NDArray& x) { return strop::min(x, {.axis = Axes{0}}); };
+  CHECK(gradient(a, all, row_sparse).to_vector<double>() == Values{0, 0, 0, 1, 0, 0, 0, 0});
+  CHECK(a.grad().nnz() == 2);  // as the array, whose zeros are no extreme
+  CHECK(gradient(a, each, row_sparse).to_vector<double>() == Values{1, 1, 0, 1, 1, 1, 1, 0});
+  CHECK(gradient(a, each_less, row_sparse).to_vector<double>() == Values{0, 0, 1, 0, 0, 0, 0, 1});
+  for (const auto& f : {Expression(all), Expression(each), Expression(each_less)})
+    CHECK(gradient(a, f, row_sparse).to_vector<double>() == gradient(a.to(dense), f, dense).to_vector<double>());
+}
+
+TEST_CASE("delivery to a sparse buffer is no fallback") {
   const NDArray d = array({{5, 6}, {7, 8}}), a = array({{0, 3}, {0, 0}}).to(csr);
   const Fallback before = set_fallback(Fallback::error);
   CHECK(gradient(a, [&](const NDArray& x) { return x * d; }, csr).nnz() == 1);
   CHECK(gradient(a, [&](const NDArray& x) { return x * 2; }, csr).nnz() == 1);
   CHECK(gradient(a, [&](const NDArray& x) { return x.to(dense) + d; }, csr).nnz() == 1);
+  const NDArray rows = a.to(row_sparse);
+  CHECK(gradient(rows, [&](const NDArray& x) { return x * d; }, row_sparse).nnz() == 2);
+  CHECK(gradient(rows, [&](const NDArray& x) { return x * 2; }, row_sparse).nnz() == 2);
+  CHECK(gradient(rows, [&](const NDArray& x) { return x.to(dense) + d; }, row_sparse).nnz() == 2);
+  CHECK(gradient(rows, [&](const NDArray& x) { return square_of(x); }, row_sparse).nnz() == 1);
+  CHECK(gradient(rows, [&](const NDArray& x) { return product(x, rows); }, row_sparse).nnz() == 1);
   set_fallback(before);
 }
 
-TEST_CASE("a bound graph projects as backward does") {
+TEST_CASE("a bound graph delivers gradients to sparse buffers as backward does") {
   const Silent silent;
   const NDArray d = array({{5, 6}, {7, 8}});
   const Symbol a = var("a"), b = var("d");
   for (const Storage storage : {csr, row_sparse}) {
-    const NDArray x = array({{0, 3}, {0, 0}}).to(storage), g = zeros({2, 2}, storage);
+    const NDArray x = array({{0, 3}, {0, 0}}).to(storage);
     const std::pair<Symbol, Expression> nets[] = {
         {product(a, b), [&](const NDArray& e) { return product(e, d); }},
         {square_of(a) + product(a, b), [&](const NDArray& e) { return square_of(e) + product(e, d); }}};
     for (const auto& [net, eager] : nets) {
-      Executor run = net.bind(cpu(), {{"a", x}, {"d", d}}, {{"a", g}});
-      run.forward(true);
-      run.backward({ones({2, 2})});
-      CHECK(g.nnz() == 1);
-      CHECK(g.to_vector<double>() == gradient(x, eager, storage).to_vector<double>());
+      for (const GradRequest request : {GradRequest::write, GradRequest::add}) {
+        const NDArray g = zeros({2, 2}, storage);
+        Executor run = net.bind(cpu(), {{"a", x}, {"d", d}}, {{"a", g}}, {{"a", request}});
+        for (int pass = 0; pass < (request == GradRequest::add ? 2 : 1); ++pass) {
+          run.forward(true);
+          run.backward({ones({2, 2})});
+        }
+        CHECK(g.nnz() == (storage == csr ? 1 : 2));
+        CHECK(g.to_vector<double>() == gradient(x, eager, storage, request).to_vector<double>());
+      }
     }
   }
 }
@@ -211,6 +286,7 @@ TEST_CASE("adding to sparse arrays, and zero gradients beside them, cost what is
         }
         Values wanted = once;
         for (double& value : wanted) value *= request == GradRequest::add ? 3 : 1;
+        if (x.storage() == row_sparse && once == Values(4, 0.0)) wanted.clear();  // no row has a gradient
         CHECK(x.grad().nnz() <= x.nnz());
         CHECK(x.grad().data().to_vector<double>() == wanted);
       }
@@ -242,7 +318,7 @@ TEST_CASE("a composed gradient needs of an input that it does not read the shape
       CAPTURE(i);
       CHECK(gradient(a, calls[i], dense).to_vector<double>() == Values{1, 1, 1, 1});
       CHECK(gradient(a, calls[i], storage).to_vector<double>() ==
-            (storage == csr ? Values{0, 1, 0, 0} : Values{1, 1, 0, 0}));
+            (storage == csr ? Values{0, 1, 0, 0} : Values{1, 1, 1, 1}));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <unit/tensor/format/bytes.hpp>
 
 #include <doctest/doctest.h>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace strop;
@@ -400,4 +402,31 @@ TEST_CASE("a failure is thrown where its batch is asked for, and again") {
         "LibSVMIter: part_index is 2, expected one of 0 to 1");
   CHECK(sentence([&] { LibSVMIter(path, {.data_shape = {4}, .batch_size = 1}).batch(); }) ==
         "LibSVMIter: there is no current batch; next() makes one");
+}
+
+TEST_CASE("threads read one batch at once, and each an iterator of its own over one file") {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 64; ++i) text += std::to_string(i) + ' ' + std::to_string(i % 8) + ":1\n";
+  const std::string path = file(folder, "a.libsvm", text);
+  LibSVMIter shared(path, {.data_shape = {8}, .batch_size = 16});
+  CHECK(shared.next());
+  std::atomic<int> rows = 0, batches = 0, thrown = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      try {
+        const DataBatch& batch = shared.batch();
+        batch.data[0].check_format();
+        rows += static_cast<int>(batch.data[0].to(dense).shape()[0] + batch.label[0].size());
+        LibSVMIter own(path, {.data_shape = {8}, .batch_size = 16});
+        for (const DataBatch& each : own) batches += static_cast<int>(each.index.size()) / 16;
+      } catch (const std::exception&) {
+        ++thrown;
+      }
+    });
+  for (std::thread& one : threads) one.join();
+  CHECK(thrown == 0);
+  CHECK(rows == 4 * (16 + 16));
+  CHECK(batches == 4 * 4);
 }

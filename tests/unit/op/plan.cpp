@@ -77,6 +77,27 @@ TEST_CASE("a plan says the route, shape, type and storage, from arrays that have
   CHECK(plan_of(row_sum, {shell({2, 3}, f16)}).widens);
 }
 
+TEST_CASE("a gradient of floating types takes integers as double and gives integers") {
+  const Entry& entry = *product.entry().gradient.entry;
+  const auto plan_on = [&](Dtype type, Storage storage) {
+    const decltype(product)::Registered params{};
+    const NDArray dy = shell({2}, type, storage), x = shell({2}, type, storage);
+    const NDArray* in[] = {&dy, &x, &x};
+    const NDArray out[2];
+    const Request requests[2] = {Request::write, Request::add};
+    return resolve(entry, &params, in, out, requests);
+  };
+  const Plan plan = plan_on(i32, dense);
+  CHECK(plan.doubles);
+  CHECK(plan.route == Route::blocks);
+  CHECK(plan.types[1] == i32);
+  CHECK(plan.kernel_type(i32) == f64);
+  CHECK(plan.kernel_type(f32) == f32);
+  CHECK_FALSE(plan_on(f32, dense).doubles);
+  CHECK(plan_on(f32, dense).kernel_type(i32) == i32);
+  CHECK(sentence([&] { plan_on(i32, csr); }).find("is int32, expected one of") != std::string::npos);
+}
+
 TEST_CASE("a plan gives the reason of a dense fallback, and resolving does not count it") {
   const std::size_t before = fallbacks().size();
   const Plan plan = plan_of(row_sum, {shell({2, 3}, f32, csr)});

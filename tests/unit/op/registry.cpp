@@ -14,6 +14,7 @@ using testing::sentence;
 /// Another struct of this name stands in registry_other.cpp, and no linker knows.
 namespace registry_test {
 struct Faced {
+  static constexpr std::string_view aliases[] = {"faced_here"};
   float a = 1;
   constexpr auto forward(auto x) const { return a * x; }
 };
@@ -138,8 +139,9 @@ TEST_CASE("types of one printed name in two files are two operators, named with 
 }
 
 TEST_CASE("two structs of one name in two files, with other parameters, are refused") {
-  for (const std::string& told : {sentence([] { run("faced"); }), sentence([] { run("Faced"); }),
-                                  sentence([] { (void)registry_test::faced(array({1})); })}) {
+  for (const std::string& told :
+       {sentence([] { run("faced"); }), sentence([] { run("Faced"); }), sentence([] { run("faced_here"); }),
+        sentence([] { run("faced_there"); }), sentence([] { (void)registry_test::faced(array({1})); })}) {
     CAPTURE(told);
     CHECK(told.starts_with("strop: two structs are called Faced, and the linker takes them for one: {"));
     CHECK(told.find("{float a} of 4 bytes in registry.cpp") != std::string::npos);

@@ -5,6 +5,7 @@
 
 namespace registry_test {
 struct Faced {
+  static constexpr std::string_view aliases[] = {"faced_everywhere", "faced_there"};
   int a = 1, b = 2;
   constexpr auto forward(auto x) const { return a * x + b; }
 };

@@ -82,6 +82,19 @@ struct InPlace {  // says that it may, and reads what it has overwritten
   }
 };
 constexpr Op<InPlace> in_place;
+struct GradientInPlace {  // the same of its gradient
+  static constexpr std::string_view name = "verify_gradient_in_place";
+  static constexpr strop::Share gradient_inplace[] = {{0, 0}};
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] + x[x.size() - 1 - i];
+  }
+  template <Real E>
+  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
+    for (std::int64_t i = 0; i < dy.size(); ++i) dx[i] = dy[i] + dy[dy.size() - 1 - i];
+  }
+};
+constexpr Op<GradientInPlace> gradient_in_place;
 struct WrongForm {  // of CSR: forgets the last value
   static constexpr std::string_view name = "verify_wrong_form";
   static constexpr int sparse_tensors = 2;
@@ -154,6 +167,7 @@ TEST_CASE("verify: a wrong gradient, form, place or request is found and named")
   };
   finds(verify::check(wrong_slope), "verify_wrong_slope, gradient");
   finds(verify::check(in_place), "verify_in_place, output 0 in input 0");
+  finds(verify::check(gradient_in_place), "verify_gradient_in_place, gradient 0 in argument 0");
   finds(verify::check(wrong_form), "verify_wrong_form, on csr");
   finds(verify::check(untidy), "verify_untidy, into");
 }
@@ -177,7 +191,8 @@ TEST_CASE("verify: rows of a program's own") {
 TEST_CASE("verify: all operators of the program are found, and no others") {
   const verify::Findings found = verify::check_operators();
   CHECK_FALSE(found);
-  for (const std::string_view name : {"verify_wrong_slope", "verify_in_place", "verify_wrong_form", "verify_untidy"})
+  for (const std::string_view name :
+       {"verify_wrong_slope", "verify_in_place", "verify_gradient_in_place", "verify_wrong_form", "verify_untidy"})
     CHECK(mentions(found, name));
   for (const std::string_view name : {"verify_bend", "verify_blend", "verify_chosen", "verify_affine"})
     CHECK_FALSE(mentions(found, name));

@@ -145,7 +145,6 @@ class BoundBody : public Counted {
   }
 
   void plan_gradient(const BodyTask& task, const NodeOutputs& wanted, NodeOutputs& roots) {
-    run_->run_widened = &run_in_double;
     for (Index i = 0; i < task.in.size(); ++i) {
       run_->grads.emplace_back(graph_.inputs[i].node->name, task.wanted[i] ? task.targets[i] : NDArray());
       run_->requests.push_back(task.wanted[i] ? task.requests[i] : Request::null);

@@ -35,7 +35,7 @@ struct AnyName {
       infer_gradient_storage, forward_sparse, sparse_tensors, same_shape, inplace, accumulates, gradient_accumulates,
       resources, mutates, inputs, outputs, aux, visible, input_count, output_count, visible_count, dtypes, name,
       aliases, doc, notes, range, param_aliases, upgrades, operations, make_state, integers_as_double,
-      gradient_operations;
+      gradient_operations, gradient_inplace;
 };
 /// A member's name is ambiguous in here exactly when T has a member of that name, whatever its signature.
 template <class T>
@@ -89,6 +89,7 @@ STROP_NAMES(NamesOperations, operations)
 STROP_NAMES(NamesMakeState, make_state)
 STROP_NAMES(NamesIntegersAsDouble, integers_as_double)
 STROP_NAMES(NamesGradientOperations, gradient_operations)
+STROP_NAMES(NamesGradientInplace, gradient_inplace)
 #undef STROP_NAMES
 
 // A decoy whose overload ties with the user's makes a call ambiguous exactly when the user's member takes those

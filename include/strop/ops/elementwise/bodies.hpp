@@ -30,6 +30,12 @@ constexpr auto compare(X x, const Scalar& value, Comparison comparison) {
   return comparison(x, like(x, value));
 }
 
+/// The answer of a relation that looks at each of both sides alone.
+template <class X, class Relation>
+constexpr auto relate(X x, const Scalar& value, Relation relation) {
+  return relation(x, like(x, value));
+}
+
 /// The remainder with the divisor's sign, that of a zero too; 0 of a divisor 0; exact on integers.
 template <class X>
 constexpr X modulo(X a, X b) {

@@ -55,7 +55,7 @@ struct DivSqrtDim {
   static constexpr const char* doc =
       "x divided by the root of the extent of its last axis. Floating types, any rank but 0. The gradient is the head "
       "gradient divided likewise. Example: div_sqrt_dim(array({2, 4, 6, 8})) is [1, 2, 3, 4].";
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}};
 
   template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {

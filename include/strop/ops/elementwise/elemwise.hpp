@@ -13,7 +13,7 @@ namespace strop::inline v0 {
 
 struct ElemwiseAdd {
   static constexpr std::string_view name = "elemwise_add";
-  static constexpr std::string_view aliases[] = {"_sparse_elemwise_add", "_add", "_plus", "_Plus"};
+  static constexpr std::string_view aliases[] = {"_sparse_elemwise_add", "_add", "_plus", "_Plus", "_grad_add"};
   static constexpr const char* doc =
       "lhs + rhs. Both have one shape. Floating and integer types. Integers wrap. Sparse where both are of one "
       "storage, else dense. Example: elemwise_add(array({1, 2}), array({3, 4})) is [4, 6].";

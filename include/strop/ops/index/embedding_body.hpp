@@ -2,7 +2,6 @@
 /// \file
 /// Bodies of the operators of ops/index/embedding.hpp, which only what builds their kernels reads.
 #pragma once
-#include <strop/ops/csr_transposed.hpp>
 #include <strop/ops/index/embedding.hpp>
 #include <strop/ops/index/kernels_body.hpp>
 #include <strop/ops/ranked_set.hpp>
@@ -30,16 +29,6 @@ inline void take_stored_rows(const NDArray& given, Span<const std::int64_t> ids,
   });
 }
 
-/// Rows of a head gradient with the place that each goes to, as ByBlock and ByPlace read them.
-template <class E>
-struct PlacedRows : ListedNumbers<std::int64_t> {
-  /// f(place, 1, row).
-  template <class F>
-  void values(std::int64_t p, std::int64_t parts, F f) const {
-    columns(p, parts, [&](std::int64_t k, std::int64_t at) { f(at, E(1), static_cast<std::int32_t>(k)); });
-  }
-};
-
 /// The rows that occur in ids, each the sum of its rows of dy, as a row-sparse array with indices of the type `index`.
 template <class E>
 void add_stored_rows(const E* dy, Span<const std::int64_t> ids, const NDArray& weight, Dtype index) {
@@ -58,20 +47,7 @@ void add_stored_rows(const E* dy, Span<const std::int64_t> ids, const NDArray& w
   const std::int64_t count = index == i32 ? number_rows(std::int32_t{}) : number_rows(std::int64_t{});
   if (count == 0 || width == 0) return;
   const Span<const std::int64_t> at = count == extent ? ids : Span<const std::int64_t>(place, ids.size());
-  const SparseSizes sizes{.width = width, .values = at.size(), .columns = count, .counted = at.size()};
-  E* const out = weight.pointer<E>();
-  SparseKernel kernel = sparse_kernel(SparseWork::row_gradient, sizes);
-  if (kernel == SparseKernel::by_block && one_has_many(at.size(), count, [&](std::int64_t k) { return at[k]; }))
-    kernel = SparseKernel::by_place;  // which adds up the rows of one place by themselves
-  switch (kernel) {
-    case SparseKernel::by_block:
-      return ByBlock<E>(PlacedRows<E>{{at.data(), at.size()}}, at.size(), count, width).add_up(dy, out, false);
-    case SparseKernel::by_place:
-      return ByPlace<E>(PlacedRows<E>{{at.data(), at.size()}}, at.size(), count)
-          .add_up(dy, at.size(), width, out, false);
-    default:
-      return add_blocks(dy, at, out, 1, count, width);
-  }
+  add_blocks(dy, at, weight.pointer<E>(), 1, count, width);
 }
 
 }  // namespace detail

@@ -81,7 +81,7 @@ struct ImageNormalize {
   static constexpr Note notes[] = {{"mean", "what is subtracted from each channel, or from all"},
                                    {"std", "what each channel is divided by, or all"},
                                    {"data", "an image (channels, rows, columns), or several"}};
-  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Share inplace[] = {{0, 0}}, gradient_inplace[] = {{0, 0}};
 
   template <int = 0>
   constexpr void infer_shape(Shapes& s) const {

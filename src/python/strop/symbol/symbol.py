@@ -17,10 +17,8 @@ __all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "gre
            "lesser_equal", "linspace", "load", "load_json", "logical_and", "logical_or", "logical_xor", "maximum",
            "minimum", "not_equal", "ones", "pow", "power", "split_v2", "var", "zeros"]
 
-# By the names that nodes get from them: _plus0, _plusscalar0.
-_ARITHMETIC = {"add": ("_Plus", "_PlusScalar", "_PlusScalar"), "sub": ("_Minus", "_MinusScalar", "_RMinusScalar"),
-               "mul": ("_Mul", "_MulScalar", "_MulScalar"), "truediv": ("_Div", "_DivScalar", "_RDivScalar"),
-               "mod": ("_Mod", "_ModScalar", "_RModScalar"), "pow": ("_Power", "_PowerScalar", "_rpower_scalar")}
+# The methods behind signs, and the functions that they are.
+_SIGNS = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "mod": "modulo", "pow": "power"}
 _COMPARISONS = {"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal", "lt": "lesser", "le": "lesser_equal"}
 
 
@@ -62,12 +60,13 @@ def _binary(both, scalar, reversed_scalar):
     return forward, backward
 
 
-for _operator, _names in _ARITHMETIC.items():
-    _forward, _backward = _binary(*_names)
-    setattr(Symbol, f"__{_operator}__", _forward)
-    setattr(Symbol, f"__r{_operator}__", _backward)
-for _operator, _which in _COMPARISONS.items():
-    setattr(Symbol, f"__{_operator}__", _binary("_" + _which, f"_{_which}_scalar", f"_{_which}_scalar")[0])
+for _method, _function in _SIGNS.items():
+    _forward, _backward = _binary(*_strop._arithmetic[_function])
+    setattr(Symbol, f"__{_method}__", _forward)
+    setattr(Symbol, f"__r{_method}__", _backward)
+Symbol.__rpow__ = _binary("_Power", "_PowerScalar", "_rpower_scalar")[1]  # as the original: its function has the other name
+for _method, _function in _COMPARISONS.items():
+    setattr(Symbol, f"__{_method}__", _binary(*_strop._arithmetic[_function])[0])
 
 
 _core_json, _save = Symbol.tojson, Symbol.save
@@ -531,15 +530,12 @@ def _two(name, both, scalar, reversed_scalar, plain):
     return call
 
 
-_TURNED = {"greater": "lesser", "lesser": "greater", "greater_equal": "lesser_equal", "lesser_equal": "greater_equal"}
 _PLAIN = {"equal": np.equal, "not_equal": np.not_equal, "greater": np.greater, "greater_equal": np.greater_equal, "lesser": np.less,
           "lesser_equal": np.less_equal, "maximum": max, "minimum": min, "hypot": np.hypot, "logical_and": np.logical_and,
           "logical_or": np.logical_or, "logical_xor": np.logical_xor}
-for _operator, _plain in _PLAIN.items():
-    _own = f"_{_operator.capitalize()}" if _operator in ("maximum", "minimum", "hypot") else f"_{_operator}"
-    _scalar = "Scalar" if _own[1].isupper() else "_scalar"
-    globals()[_operator] = _two(_operator, _own, _own + _scalar, f"_{_TURNED[_operator]}_scalar" if _operator in _TURNED else _own + _scalar, _plain)
-_power = _two("power", "_Power", "_PowerScalar", "_RPowerScalar", lambda a, b: a**b)
+for _function, _plain in _PLAIN.items():
+    globals()[_function] = _two(_function, *_strop._arithmetic[_function], _plain)
+_power = _two("power", *_strop._arithmetic["power"], lambda a, b: a**b)
 
 
 def power(base, exp):
