@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Linked into the programs that test operators: the memory plan of every graph that any of them makes is checked, also
-/// of the graphs that nobody sees: bodies of loops and branches, and what traced functions leave behind.
+/// of the graphs that nobody sees: bodies of loops and branches, and what traced functions leave behind. So is what
+/// each pass makes of a graph.
 #include <strop/core/error.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/graph/plan.hpp>
 
 #include <doctest/doctest.h>
@@ -23,6 +25,9 @@ void check_plan(const strop::detail::BoundGraph& graph) {
   }
 }
 
-[[maybe_unused]] const bool watched = (strop::detail::planned_graphs = &check_plan, true);
+void tell_illegal(const std::string& sentence) { FAIL_CHECK(sentence); }
+
+[[maybe_unused]] const bool watched =
+    (strop::detail::planned_graphs = &check_plan, strop::detail::illegal_graphs = &tell_illegal, true);
 
 }  // namespace

@@ -8,4 +8,8 @@
 #include <strop/op/check_call.hpp>
 #include <strop/op/op.hpp>
 
+#if defined(__CUDACC__)
+#include <strop/cuda/enrol.hpp>
+#endif
+
 #include <strop/core/pop_macros.def>

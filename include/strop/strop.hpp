@@ -43,4 +43,8 @@
 #include <strop/tensor/sparse.hpp>
 #include <strop/tensor/variable.hpp>
 
+#if defined(__CUDACC__)
+#include <strop/cuda/enrol.hpp>
+#endif
+
 #include <strop/core/pop_macros.def>

@@ -83,7 +83,7 @@ class ViewStep : public Function {
 
 /// Hangs the view on the array's history, where one is being written.
 STROP_IMPL NDArray linked_view(const NDArray& whole, NDArray view, std::int64_t first_element = 0) {
-  if (const FunctionTracer* const tracer = watching()) tracer->derived(whole, view, first_element, true);
+  if (const ArrayTracer* const tracer = watching()) tracer->derived(whole, view, first_element, true);
   link_step<ViewStep>(whole, view, whole, view, first_element, ViewStep::Way::cut);
   return view;
 }

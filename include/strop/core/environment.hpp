@@ -51,6 +51,8 @@ inline constexpr std::string_view isa_levels[] = {"scalar", "x86-64", "x86-64-v2
 inline constexpr std::string_view engine_types[] = {
     "threaded", "ThreadedEngine", "ThreadedEnginePooled", "ThreadedEnginePerDevice", "naive", "NaiveEngine"};
 
+inline constexpr std::string_view pass_words[] = {"print", "check", "print,check"};
+
 /// All but STROP_TRACE, which names a file.
 inline constexpr Known known_variables[] = {
     {"STROP_ISA", "", Known::word, "scalar, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4", isa_levels},
@@ -64,6 +66,7 @@ inline constexpr Known known_variables[] = {
     {"STROP_CPU_PINNED_MEM_POOL_TYPE", "MXNET_CPU_PINNED_MEM_POOL_TYPE", Known::word, pool_expected, pool_types},
     {"STROP_STORAGE_FALLBACK_LOG_VERBOSE", "MXNET_STORAGE_FALLBACK_LOG_VERBOSE", Known::flag, "0 or 1"},
     {"STROP_FUSE", "", Known::flag, "0 or 1"},
+    {"STROP_PASSES", "", Known::word, "print, check or print,check", pass_words},
 };
 
 /// Throws Error, with one sentence, where any variable has a wrong value. Whatever reads one asks this first, so that a

@@ -5,6 +5,7 @@
 #if defined(__CUDACC__)
 #include <strop/cuda/launches.hpp>
 #include <strop/cuda/provider.hpp>
+#include <strop/op/op.hpp>
 
 namespace strop::inline v0::cuda {
 
@@ -15,7 +16,6 @@ struct Launches {
 template <class T>
 const detail::Kernels Launches<T>::value = launches_of<T, Launcher>();
 
-/// What GPUs run of T.
 template <class T>
 const detail::Kernels* kernels_of() {
   return &Launches<T>::value;

@@ -128,6 +128,12 @@ struct TracedFlow {
   const FlowOperators* operators;
   std::vector<NDArray> out = {};  // what the node gives
 };
+/// Who traces a function makes loops and branches on arrays nodes, and runs them.
+struct FunctionTracer : CallTracer {
+  /// False: no graph can have it, and the caller runs it.
+  bool (*flow)(TracedFlow&);
+};
+
 /// What the node of `body` gives where a function is traced; nothing where the trace ends here.
 template <class Run>
 std::optional<std::vector<NDArray>> traced_flow(FlowKind kind, std::vector<NDArray> in, std::int64_t most,
@@ -135,7 +141,7 @@ std::optional<std::vector<NDArray>> traced_flow(FlowKind kind, std::vector<NDArr
   const auto run = [](const void* with, TracedFlow::Body& one) { (*static_cast<const Run*>(with))(one); };
   using X = std::conditional_t<std::is_void_v<Run>, void, NDArray>;  // dependent, so that they are built here alone
   TracedFlow flow{kind, std::move(in), most, name, run, &body, &flow_operators<X>};
-  if (!watching()->flow(flow)) return std::nullopt;
+  if (!static_cast<const FunctionTracer*>(watching())->flow(flow)) return std::nullopt;
   return std::move(flow.out);
 }
 

@@ -113,10 +113,9 @@ class Executor {
 
 #if !defined(STROP_COMPILED)
 #include <strop/graph/control/run_impl.hpp>
+#include <strop/graph/executor_bind_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
-#include <strop/graph/executor_impl.hpp>
-#include <strop/graph/executor_plan_impl.hpp>
-#include <strop/graph/executor_segments_impl.hpp>
-#include <strop/graph/executor_share_impl.hpp>
-#include <strop/graph/executor_watch_impl.hpp>
+#include <strop/graph/executor_memory_impl.hpp>
+#include <strop/graph/executor_run_impl.hpp>
+#include <strop/graph/executor_steps_impl.hpp>
 #endif

@@ -8,6 +8,7 @@
 #include <strop/graph/graph.hpp>
 #include <strop/graph/naming.hpp>
 #include <strop/graph/passes/fused_map.hpp>
+#include <strop/graph/symbol_impl.hpp>
 #include <strop/op/contributions_impl.hpp>
 #include <strop/op/names.hpp>
 #include <strop/op/reverse.hpp>

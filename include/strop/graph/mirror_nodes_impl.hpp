@@ -4,7 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/text.hpp>
-#include <strop/graph/executor_impl.hpp>
+#include <strop/graph/bound_graph.hpp>
 #include <strop/graph/graph.hpp>
 
 #include <string_view>

@@ -9,11 +9,12 @@
 #include <strop/core/environment.hpp>
 #include <strop/core/fork.hpp>
 #include <strop/core/log.hpp>
+#include <strop/graph/bound_graph.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor.hpp>
-#include <strop/graph/executor_impl.hpp>
 #include <strop/graph/naming.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/graph/trace_recorded_impl.hpp>
 #include <strop/graph/traced_calls_impl.hpp>
@@ -353,7 +354,8 @@ class Tracing {
       if (part != nullptr && part->buffer) buffers_.set(part->buffer.get(), 0);
   }
 
-  FunctionTracer tracer_{&recorder_, &derived, &flow, &leave}, body_tracer_{&inferring_, &derived, &flow, &leave};
+  FunctionTracer tracer_{{{&derived, &leave}, &recorder_}, &flow},
+      body_tracer_{{{&derived, &leave}, &inferring_}, &flow};
   TracedGraph& to_;
   const CallMode before_;
   CallMode body_mode_;
@@ -527,7 +529,7 @@ STROP_IMPL void TracedGraph::bind(std::span<const NDArray> in) {
   BoundVariables variables;
   for (std::size_t i = 0; i < in.size(); ++i) variables.add(argument_nodes[i], in[i]);
   for (const auto& [node, array] : captured) variables.add(node, array);
-  const NodeOutputs net = optimized(results, device, variables);
+  const NodeOutputs net = optimized(results, device, std::move(variables));
   const Graph graph(net, true);
   const Ref<BoundGraph> made(new BoundGraph(Symbol(net), device));
   const auto give = [&](const NodeOutput& node, const NDArray& array) {
@@ -623,6 +625,8 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
   }
   try {
     if (!made->eager && !made->by_calls && !made->recorded) made->bind(in);
+  } catch (const PassError&) {
+    throw;
   } catch (const Error& error) {  // a call may know more than inference on a graph does
     made->go_by_calls(cat("its graph cannot be bound: ", error.what()));
   }

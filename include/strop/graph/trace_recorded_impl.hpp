@@ -7,6 +7,7 @@
 #include <strop/autograd/tape.hpp>
 #include <strop/core/config.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/graph/traced_graph_impl.hpp>
 #include <strop/memory/random.hpp>
 
@@ -359,6 +360,8 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_recorded(std::span<const NDA
     std::string why = "its gradients have no plan that does what the calls do";
     try {
       run = bind_recorded(inputs, wanted, coming);
+    } catch (const PassError&) {
+      throw;
     } catch (const Error& error) {  // a call may know more than inference on a graph does
       why = cat("its graph cannot be bound: ", error.what());
     }

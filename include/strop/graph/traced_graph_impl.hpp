@@ -4,9 +4,9 @@
 #pragma once
 #include <strop/core/call_mode.hpp>
 #include <strop/core/fork.hpp>
+#include <strop/graph/bound_graph.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/executor.hpp>
-#include <strop/graph/executor_impl.hpp>
 #include <strop/tensor/cast.hpp>
 
 #include <atomic>

@@ -5,6 +5,7 @@
 #include <strop/core/call_mode.hpp>
 #include <strop/core/span.hpp>
 #include <strop/op/entry.hpp>
+#include <strop/tensor/traced.hpp>
 
 #include <source_location>
 #include <span>
@@ -25,12 +26,18 @@ struct Recorder {
               Ref<StateBox>* state) = nullptr;
 };
 
+/// Who traces a function sees its calls, whatever else they are recorded by.
+struct CallTracer : ArrayTracer {
+  const Recorder* recorder;
+};
+
 /// Sets what a thread's calls are recorded by, and whether they train, while it lives.
 class ModeScope : CallModeScope {
  public:
   ModeScope(const Recorder* recorder, bool training)
-      : CallModeScope({call_mode.tracer == nullptr ? recorder : call_mode.tracer->recorder, training,
-                       call_mode.operation, call_mode.tracer, recorder}) {}
+      : CallModeScope(
+            {call_mode.tracer == nullptr ? recorder : static_cast<const CallTracer*>(call_mode.tracer)->recorder,
+             training, call_mode.operation, call_mode.tracer, recorder}) {}
 };
 
 }  // namespace strop::inline v0::detail

@@ -17,11 +17,16 @@
 #include <type_traits>
 #include <vector>
 
-#if defined(__CUDACC__)
-#include <strop/cuda/enrol.hpp>
-#endif
-
 namespace strop::inline v0 {
+
+#if defined(__CUDACC__)
+namespace cuda {
+/// What GPUs run of T. The headers that users are told of bring its definition, which stands above this layer
+/// (cuda/enrol.hpp): a .cu file includes strop/strop.hpp or strop/op.hpp.
+template <class T>
+const detail::Kernels* kernels_of();
+}  // namespace cuda
+#endif
 
 /// The library's way to declare a callable: it registers when it is called.
 struct OnUse {};

@@ -2,10 +2,10 @@
 /// \file
 /// Exchange of arrays with other libraries through DLPack, without a copy where the layout permits.
 #pragma once
-#include <strop/core/call_mode.hpp>
 #include <strop/core/list.hpp>
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/strided.hpp>
+#include <strop/tensor/traced.hpp>
 
 #include <cstddef>
 #include <cstdint>

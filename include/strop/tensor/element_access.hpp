@@ -2,10 +2,10 @@
 /// \file
 /// How a program looks at an array's elements.
 #pragma once
-#include <strop/core/call_mode.hpp>
 #include <strop/core/span.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
+#include <strop/tensor/traced.hpp>
 
 #include <concepts>
 #include <cstdint>

@@ -2,12 +2,12 @@
 /// \file
 /// NDArray's members that need no later layer.
 #pragma once
-#include <strop/core/call_mode.hpp>
 #include <strop/core/checked.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/order.hpp>
+#include <strop/tensor/traced.hpp>
 
 namespace strop::inline v0 {
 
@@ -129,7 +129,7 @@ STROP_IMPL NDArray NDArray::copy() const {
   if (body_->indices) b.indices = detail::copied_by_all(NDArray(body_->indices)).body_ref();
   if (body_->indptr) b.indptr = detail::copied_by_all(NDArray(body_->indptr)).body_ref();
   if (storage() != dense) detail::leave_trace("copy() of a sparse array", "it is no operator");
-  if (const detail::FunctionTracer* const tracer = detail::watching()) tracer->derived(*this, out, 0, false);
+  if (const detail::ArrayTracer* const tracer = detail::watching()) tracer->derived(*this, out, 0, false);
   return out;
 }
 
@@ -139,7 +139,7 @@ STROP_IMPL NDArray NDArray::detach() const {
   NDArray out{detail::Ref<detail::Body>(body)};
   body->lineage = nullptr;
   body->leaf = nullptr;
-  if (const detail::FunctionTracer* const tracer = detail::watching()) tracer->derived(*this, out, 0, false);
+  if (const detail::ArrayTracer* const tracer = detail::watching()) tracer->derived(*this, out, 0, false);
   return out;
 }
 

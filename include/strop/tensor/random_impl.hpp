@@ -2,11 +2,11 @@
 /// \file
 /// Filling of arrays from a random stream, in blocks.
 #pragma once
-#include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/element_loops.hpp>
 #include <strop/tensor/random.hpp>
 #include <strop/tensor/random_blocks.hpp>
+#include <strop/tensor/traced.hpp>
 
 #include <cstddef>
 #include <cstdint>

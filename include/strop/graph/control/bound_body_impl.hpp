@@ -4,10 +4,11 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/fork.hpp>
+#include <strop/graph/bound_graph.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
-#include <strop/graph/executor_impl.hpp>
+#include <strop/graph/passes/list.hpp>
 
 #include <mutex>
 #include <utility>
@@ -43,7 +44,7 @@ class BoundBody : public Counted {
     }
     BoundVariables variables{{}, {}, wanted};
     variables.add(run_->arg_nodes, run_->args);
-    run_->net = optimized(run_->net, task.device, variables);
+    run_->net = optimized(run_->net, task.device, std::move(variables));
     NodeOutputs roots = run_->net;
     if (gradient_)
       plan_gradient(task, wanted, roots);

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/graph/passes/known_graph.hpp>
+#include <strop/graph/passes/list.hpp>
 
 #include <cstdint>
 #include <string>
@@ -91,7 +92,7 @@ class NodeTable {
   std::uint64_t mask_ = 63;
 };
 
-STROP_IMPL KnownGraph merge_common(const KnownGraph& graph) {
+STROP_IMPL void merge_common(KnownGraph& graph) {
   Rewriting made(graph);
   NodeTable table(graph.graph.size());
   const auto node_of = [&](int n) -> const Node& { return *made.at(graph.graph.value(n, 0)).node; };
@@ -107,7 +108,7 @@ STROP_IMPL KnownGraph merge_common(const KnownGraph& graph) {
       made.replace(graph.graph.value(n, k), other);
     }
   }
-  return made.finish();
+  graph = made.finish();
 }
 
 }  // namespace strop::inline v0::detail

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/graph/passes/known_graph.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/op/map_run.hpp>
 #include <strop/op/names.hpp>
 #include <strop/tensor/convert.hpp>
@@ -182,6 +183,6 @@ class ConstantFolding {
   List<std::optional<double>> known_;  // of each value, where it is one number everywhere
 };
 
-STROP_IMPL KnownGraph fold_constants(const KnownGraph& graph) { return ConstantFolding(graph).run(); }
+STROP_IMPL void fold_constants(KnownGraph& graph) { graph = ConstantFolding(graph).run(); }
 
 }  // namespace strop::inline v0::detail

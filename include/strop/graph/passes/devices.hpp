@@ -3,7 +3,8 @@
 /// Placement by ctx_group: nodes get devices, and copies stand where a value crosses from one to another.
 #pragma once
 #include <strop/graph/graph.hpp>
-#include <strop/graph/passes/passes.hpp>
+#include <strop/graph/passes/known_graph.hpp>
+#include <strop/graph/symbol.hpp>
 
 #include <cstdint>
 

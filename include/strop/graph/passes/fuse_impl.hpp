@@ -4,8 +4,10 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/text.hpp>
+#include <strop/graph/attributes_impl.hpp>
 #include <strop/graph/passes/fused_map.hpp>
 #include <strop/graph/passes/known_graph.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/gradient_roles.hpp>
 
@@ -121,6 +123,7 @@ class Fusion {
   void join(int n) {
     if (!graph_.runs[n]) return;
     const Node& node = graph_.graph.node(n);
+    graph_.at = &node;
     int group = is_plain(n) ? readers(n) : several;
     // An output that a gradient may come to ends a map: where none comes, others do not compute with zeros (0 · ∞).
     if (group >= 0 && leads_through(n) && graph_.is_output_of(n)) group = nobody;
@@ -201,6 +204,7 @@ class Fusion {
 
   /// Puts one node in place of a group.
   bool fuse(Group& group) {
+    graph_.at = &graph_.graph.node(group.members.back());
     // In the order of the graph: nodes that draw numbers or write states run in the order of what reads them.
     std::sort(group.inputs.begin(), group.inputs.end());
     FusedParts parts;
@@ -298,8 +302,6 @@ class Fusion {
   List<Group> groups_;
 };
 
-STROP_IMPL KnownGraph fuse_maps(const KnownGraph& graph, const NodeOutputs& wanted) {
-  return Fusion(graph, wanted).run();
-}
+STROP_IMPL void fuse_maps(KnownGraph& graph, const NodeOutputs& wanted) { graph = Fusion(graph, wanted).run(); }
 
 }  // namespace strop::inline v0::detail

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// A graph of which shapes, types and storages are known, and how a pass makes another one of it.
+/// A graph of which shapes, types and storages are known, and how a pass makes another one of it. Internal.
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/op/mode.hpp>
+#include <strop/tensor/named_arrays.hpp>
+#include <strop/tensor/ndarray.hpp>
 
 #include <utility>
 
 namespace strop::inline v0::detail {
+
+/// What passes know beside the graph: its variables' arrays, and of which gradients are wanted.
+struct BoundVariables {
+  NodeOutputs nodes = {};
+  List<NDArray> arrays = {};
+  NodeOutputs wanted = {};
+  void add(const NodeOutput& variable, const NDArray& array) {
+    nodes.push_back(variable);
+    arrays.push_back(array);
+  }
+  void add(const NodeOutputs& variables, const NamedArrays& named) {
+    for (Index i = 0; i < variables.size(); ++i) add(variables[i], element(named, i).second);
+  }
+};
 
 /// The graph of some outputs with what is known of its values.
 struct KnownGraph {
@@ -18,7 +34,8 @@ struct KnownGraph {
   List<Dtype> types;
   List<Storage> storages;
   List<bool> is_output;
-  List<bool> runs, written;  // nodes: whether an output needs it; variables that an operator writes
+  List<bool> runs, written;          // nodes: whether an output needs it; variables that an operator writes
+  mutable const Node* at = nullptr;  // the node that a pass looks at: where it fails, that is said
 
   explicit KnownGraph(NodeOutputs outputs) : roots(std::move(outputs)), graph(roots, true) {
     shapes.resize(graph.values());
@@ -44,6 +61,7 @@ struct KnownGraph {
   /// Whether nothing but the node's inputs and parameters decides what it computes, and it does nothing else.
   bool is_pure(int n) const {
     const Node& node = graph.node(n);
+    at = &node;
     if (node.is_variable() || !runs[n] || !node.signature.mutated.empty() || reads_written(n)) return false;
     const Entry& entry = *node.entry;
     const Kernels* const gpu = gpu_kernels(entry);
@@ -85,6 +103,7 @@ class Rewriting {
   /// The node stays: itself where its inputs do, else a copy on what stands for them.
   void keep(int n) {
     Ref<Node> node(&from_.graph.node(n));
+    from_.at = node.get();
     bool changed = false;
     for (const auto* list : {&node->inputs, &node->like})
       for (const NodeOutput& in : *list) changed = changed || !same(moved(in), in);

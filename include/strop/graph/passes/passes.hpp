@@ -13,27 +13,6 @@ namespace strop::inline v0 {
 /// suit it.
 Symbol optimized(const Symbol& symbol, Device device, const NamedArrays& args,
                  std::initializer_list<std::string_view> differentiated = {});
-
-namespace detail {
-
-/// What the passes know beside the graph: its variables' arrays, and of which gradients are wanted.
-struct BoundVariables {
-  NodeOutputs nodes;
-  List<NDArray> arrays;
-  NodeOutputs wanted;
-  void add(const NodeOutput& variable, const NDArray& array) {
-    nodes.push_back(variable);
-    arrays.push_back(array);
-  }
-  void add(const NodeOutputs& variables, const NamedArrays& named) {
-    for (Index i = 0; i < variables.size(); ++i) add(variables[i], element(named, i).second);
-  }
-};
-
-/// The outputs of the graph that runs in place of that of `roots`, in the same order.
-NodeOutputs optimized(const NodeOutputs& roots, Device device, const BoundVariables& variables);
-
-}  // namespace detail
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)

@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The passes in their order.
+/// How passes run one after the other, and what is known of a graph before them.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/environment.hpp>
 #include <strop/graph/infer_impl.hpp>
+#include <strop/graph/passes/check_impl.hpp>
 #include <strop/graph/passes/common_impl.hpp>
 #include <strop/graph/passes/constants_impl.hpp>
 #include <strop/graph/passes/fuse_impl.hpp>
+#include <strop/graph/passes/list.hpp>
 #include <strop/graph/passes/passes.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/op/devices.hpp>
 
+#include <exception>
+#include <new>
 #include <string_view>
 #include <utility>
 
 namespace strop::inline v0 {
 namespace detail {
 
-STROP_IMPL KnownGraph infer_known(const NodeOutputs& roots, Device device, const BoundVariables& variables) {
-  KnownGraph known(roots);
+/// One of the graph's devices that allows least.
+STROP_IMPL Device narrowest_device(const PassGraph& graph) {
+  Device at = graph.device;
+  for (const auto& [name, there] : graph.groups)
+    if (!way_of(there).defers) at = there;
+  return at;
+}
+
+STROP_IMPL KnownGraph infer_known(const NodeOutputs& outputs, const PassGraph& of) {
+  KnownGraph known(outputs);
   const Graph& graph = known.graph;
+  const BoundVariables& variables = of.variables;
   Inference inference(graph);
   for (Index i = 0; i < variables.nodes.size(); ++i) {
     const int n = graph.find(variables.nodes[i].node.get());
@@ -31,7 +44,7 @@ STROP_IMPL KnownGraph infer_known(const NodeOutputs& roots, Device device, const
   }
   inference.infer_shapes();
   inference.infer_types();
-  inference.infer_storages(device);
+  inference.infer_storages(narrowest_device(of));
   for (int v = 0; v < graph.values(); ++v) {
     known.shapes[v] = inference.shape(v);
     known.types[v] = *inference.type(v);
@@ -55,12 +68,14 @@ STROP_IMPL bool takes_extents(const Node& node) {
 }
 /// Tells such nodes which extents these are: what stands in place of the nodes that they meet may not say so, and two
 /// of them that look alike may not be.
-STROP_IMPL KnownGraph settle_shapes(KnownGraph graph) {
+STROP_IMPL void settle_shapes(KnownGraph& graph) {
   List<bool> open(graph.graph.size());
   bool any = false;
-  for (int n = 0; n < graph.graph.size(); ++n)
-    any = (open[n] = takes_extents(graph.graph.node(n)) && graph.shapes[graph.graph.value(n, 0)].known()) || any;
-  if (!any) return graph;
+  for (int n = 0; n < graph.graph.size(); ++n) {
+    graph.at = &graph.graph.node(n);
+    any = (open[n] = takes_extents(*graph.at) && graph.shapes[graph.graph.value(n, 0)].known()) || any;
+  }
+  if (!any) return;
   Rewriting made(graph);
   for (int n = 0; n < graph.graph.size(); ++n) {
     made.keep(n);
@@ -69,18 +84,64 @@ STROP_IMPL KnownGraph settle_shapes(KnownGraph graph) {
     settled->variable.shape = graph.shapes[graph.graph.value(n, 0)];
     made.replace(graph.graph.value(n, 0), {settled, 0});
   }
-  return made.finish();
+  graph = made.finish();
 }
 
-STROP_IMPL NodeOutputs optimized(const NodeOutputs& roots, Device device, const BoundVariables& variables) {
-  if (!environment_flag({"STROP_FUSE"}, true)) return roots;
+/// A pass that is there for speed has nothing to refuse: what it throws is a fault of the pass, or of the code of an
+/// operator that it has called.
+STROP_IMPL void run_for_speed(const Pass& pass, PassGraph& graph) {
   try {
-    const KnownGraph merged = merge_common(settle_shapes(infer_known(roots, device, variables)));
-    if (!way_of(device).defers) return merged.roots;
-    return fuse_maps(fold_constants(merged), variables.wanted).roots;
-  } catch (const Error&) {  // which binding the graph as it is finds as well, and says
-    return roots;
+    pass.run(graph);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw PassError(sentence_of(graph.known->at, cat("the pass ", pass.name, " failed: ", error.what())));
   }
+  graph.outputs = graph.known->roots;
+}
+
+/// Infers what the passes for speed go by. Where they do not run, the graph is as it was written.
+STROP_IMPL bool know(PassGraph& graph) {
+  graph.as_written = !environment_flag({"STROP_FUSE"}, true);
+  if (graph.as_written) return false;
+  try {
+    graph.known = infer_known(graph.outputs, graph);
+  } catch (const Error&) {  // the graph is wrong, which binding it as it is finds as well, and says
+    graph.as_written = true;
+  }
+  return !graph.as_written;
+}
+
+STROP_IMPL void run_passes(Span<const Pass> passes, PassGraph& graph) {
+  PassWatch watch;
+  for (const Pass& pass : passes) {
+    if (pass.when != Pass::always) {
+      if (graph.as_written || (pass.when == Pass::for_loops && !way_of(narrowest_device(graph)).defers)) continue;
+      if (!graph.known && !know(graph)) continue;
+    }
+    watch.before(graph);
+    if (pass.when == Pass::always)
+      pass.run(graph);
+    else
+      run_for_speed(pass, graph);
+    watch.behind(pass, graph);
+  }
+}
+
+STROP_IMPL void run_passes(Span<const StepPass> passes, BoundGraph& graph, Inference& inference) {
+  StepWatch watch;
+  for (const StepPass& pass : passes) {
+    if (pass.for_speed && graph.as_written) continue;
+    watch.before(graph);
+    pass.run(graph, inference);
+    watch.behind(pass, graph);
+  }
+}
+
+STROP_IMPL NodeOutputs optimized(NodeOutputs roots, Device device, BoundVariables variables) {
+  PassGraph made{std::move(roots), device, std::move(variables)};
+  run_passes(graph_passes, made);
+  return std::move(made.outputs);
 }
 
 }  // namespace detail
@@ -93,12 +154,11 @@ STROP_IMPL Symbol optimized(const Symbol& symbol, Device device, const NamedArra
     detail::Node& node = graph.node(n);
     const NDArray* array = node.is_variable() ? detail::find_named(args, node.name) : nullptr;
     if (array == nullptr || !array->defined()) continue;
-    variables.nodes.push_back({detail::Ref(&node), 0});
-    variables.arrays.push_back(*array);
+    variables.add({detail::Ref(&node), 0}, *array);
     for (std::string_view name : differentiated)
       if (name == node.name) variables.wanted.push_back(variables.nodes.back());
   }
-  return Symbol(detail::optimized(symbol.outputs(), device, variables));
+  return Symbol(detail::optimized(symbol.outputs(), device, std::move(variables)));
 }
 
 }  // namespace strop::inline v0

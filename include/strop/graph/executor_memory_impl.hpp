@@ -1,210 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// In which order the nodes of a bound graph run, and where their values lie.
+/// Where the values of a bound graph lie: their places, the arenas, and who shares these.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/graph/bound_graph.hpp>
 #include <strop/graph/control/flow.hpp>
-#include <strop/graph/executor_impl.hpp>
+#include <strop/graph/executor.hpp>
+#include <strop/graph/infer_impl.hpp>
 #include <strop/graph/placement.hpp>
 #include <strop/op/broadcast.hpp>
-#include <strop/op/contributions_impl.hpp>
-#include <strop/op/gradient_roles.hpp>
+#include <strop/tensor/arena.hpp>
 
 #include <algorithm>
 #include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
-namespace strop::inline v0 {
-namespace detail {
-
-/// Forward's nodes, and behind them backward's, as far as the gradients need them, each as soon as what it contributes
-/// to can go on.
-STROP_IMPL List<Node*> BoundGraph::order_of_nodes(const Graph& ahead, const NodeOutputs& gradients) const {
-  NodeOutputs roots = net;
-  for (const NodeOutput& g : gradients)
-    if (g.node) roots.push_back(g);
-  if (!contributions.empty()) {
-    const Graph needed(roots, false, 2 * ahead.size());
-    NodeOutputs in_order = net;
-    for (const NodeOutput& part : contributions)
-      if (needed.find(part.node.get()) >= 0) in_order.push_back(part);
-    for (const NodeOutput& root : roots) in_order.push_back(root);
-    roots = std::move(in_order);
-  }
-  const Graph executed(roots, false, gradients.empty() ? ahead.size() : 2 * ahead.size());
-  List<Node*> order;
-  order.reserve(executed.size());
-  for (const bool forward : {true, false})
-    for (int n = 0; n < executed.size(); ++n)
-      if (Node& node = executed.node(n); !node.is_variable() && (ahead.find(&node) >= 0) == forward)
-        order.push_back(&node);
-  return order;
-}
-
-/// Dense inputs that a gradient does not read have no memory there, as on the tape, and are not kept for it.
-STROP_IMPL void BoundGraph::find_unread(const Graph& graph, Inference& inference) {
-  if (unread.empty()) return;
-  List<int> step_of(graph.size(), -1);
-  for (int s = 0; s < backward_steps.size(); ++s) step_of[graph.find(backward_steps[s].node.get())] = s;
-  Index count = 0;
-  for (const UnreadInputs& one : unread) {
-    const int n = graph.find(one.reader.get());
-    if (n < 0 || step_of[n] < 0) continue;
-    Step& step = backward_steps[step_of[n]];
-    std::uint64_t inputs = one.inputs;
-    if (one.of != nullptr) {
-      const Entry& entry = *one.of->entry;
-      const Dtype type = stored_type(entry, one.of->inputs.size(),
-                                     [&](Index i) { return *inference.type(graph.value(one.of->inputs[i])); });
-      const std::uint64_t read = entry.facts.kept(one.of->op(), compute_type(entry, one.of->op(), type));
-      const GradientRoles roles = gradient_roles(entry.gradient, one.of->inputs.size(), one.of->outputs());
-      for (Index i = 0; i < roles.takes.size() && i < 64; ++i)
-        if (roles.takes[i].role == Role::in && !in_mask(read, roles.takes[i].at)) inputs |= std::uint64_t{1} << i;
-    }
-    for (Index i = 0; i < step.in.size() && i < 64; ++i) {
-      if ((inputs >> i & 1U) == 0 || step.in[i] < 0 || inference.storage(step.in[i]) != dense || !step.reads(i))
-        continue;
-      step.unread |= std::uint64_t{1} << i;
-      ++count;
-    }
-  }
-  shells.resize(count);
-}
-
-/// Leaves the steps that are marked.
-STROP_IMPL void keep_marked(List<Step>& steps, const List<bool>& marks) {
-  Index kept = 0;
-  for (Index s = 0; s < steps.size(); ++s) {
-    if (!marks[s]) continue;
-    if (kept != s) steps[kept] = std::move(steps[s]);
-    ++kept;
-  }
-  steps.resize(kept);
-}
-
-/// Steps whose results nobody reads do not run.
-STROP_IMPL void BoundGraph::drop_unused(List<Step>& steps) {
-  List<bool> used(steps.size());
-  for (Index s = steps.size(); s-- > 0;) {
-    Step& step = steps[s];
-    bool needed = !step.on_pattern.empty();
-    for (int i : step.node->signature.mutated) {  // what a copy of a node writes into is its own
-      bool own = false;
-      for (int v : own_states) own = own || v == step.in[i];
-      needed = needed || !own;
-    }
-    for (int v : step.out) needed = needed || uses[v] > 0;
-    for (Index i = 0; i < step.in.size() && !needed; ++i)
-      if (step.reads(i)) --uses[step.in[i]];
-    used[s] = needed;
-  }
-  keep_marked(steps, used);
-}
-
-/// Steps that take no memory, because their results lie outside of the arena, and sums, which free some, run as soon as
-/// their inputs are there.
-STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
-  const auto count = static_cast<int>(steps.size());
-  List<int> maker(values.size(), -1);
-  List<bool> written(values.size());  // variables, before or behind whose writers a step has to stay
-  for (int s = 0; s < count; ++s) {
-    for (int v : steps[s].out) maker[v] = s;
-    for (int i : steps[s].node->signature.mutated) written[steps[s].in[i]] = true;
-  }
-  // Behind which of the steps that stay each runs: −1 is before them all.
-  List<int> behind(count), places(count + 2), order(count);
-  for (int s = 0; s < count; ++s) {
-    const Step& step = steps[s];
-    bool outside = true, stays = false;
-    for (int v : step.out) outside = outside && (values[v].defined() || uses[v] == 0);
-    for (int v : step.in) stays = stays || (v >= 0 && written[v]);
-    behind[s] = s;
-    if (!stays && (outside || is_sum(*step.node->entry))) {
-      behind[s] = -1;
-      for (int v : step.in)
-        if (v >= 0 && maker[v] >= 0) behind[s] = std::max(behind[s], behind[maker[v]]);
-    }
-    ++places[behind[s] + 2];
-  }
-  for (int s = 0; s <= count; ++s) places[s + 1] += places[s];
-  for (int s = 0; s < count; ++s) order[places[behind[s] + 1]++] = s;  // those of one place in their own order
-  if (std::is_sorted(order.begin(), order.end())) return;
-  List<Step> sorted;
-  sorted.reserve(count);
-  for (int s : order) sorted.push_back(std::move(steps[s]));
-  steps = std::move(sorted);
-}
-
-/// Whether adding a result to memory costs less than writing it elsewhere and adding then.
-STROP_IMPL bool BoundGraph::takes_add(const Step& step, Inference& inference, int value) const {
-  const Entry& entry = *step.node->entry;
-  if (is_half(*inference.type(value))) return false;  // which go through copies, as do integers:
-  if (!step.in.empty() && step.in[0] >= 0 && computes_in_double(entry, *inference.type(step.in[0]))) return false;
-  Shape common{};
-  for (int v : step.in) {
-    if (v >= 0 && inference.storage(v) != dense) return false;
-    if (v >= 0 && entry.is_map()) broadcast_into(common, inference.shape(v));
-  }
-  if (!entry.is_map()) return entry.accumulates;
-  return inference.shape(value) != common || common.size() > map_grain;  // small ones have a loop that only writes
-}
-
-/// A sum whose terms have no other use needs no step and no memory of its own: those who make the terms add them to the
-/// first one.
-STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference) {
-  List<int> maker(values.size(), -1), now(values.size(), -1);  // `now`: what a sum has become
-  List<int> slot(values.size(), -1);
-  List<bool> left(steps.size(), true);
-  for (int s = 0; s < steps.size(); ++s)
-    for (int k = 0; k < steps[s].out.size(); ++k) maker[steps[s].out[k]] = s, slot[steps[s].out[k]] = k;
-  for (int s = 0; s < steps.size(); ++s) {
-    Step& sum = steps[s];
-    for (int& v : sum.in)
-      if (v >= 0 && now[v] >= 0) v = now[v];
-    if (!is_sum(*sum.node->entry) || sum.requests[0] == Request::null) continue;
-    const int total = sum.out[0];
-    List<int, 4> terms;
-    // Results are the same to the bit: terms are added in their order, and as one to what the caller's array holds.
-    bool may = inference.storage(total) == dense && sum.requests[0] == Request::write;
-    for (int v : sum.in) {
-      may = may && v >= 0 && maker[v] >= 0 && uses[v] == 1 && !values[v].defined() && inference.storage(v) == dense &&
-            inference.shape(v) == inference.shape(total) && inference.type(v) == inference.type(total);
-      if (!may) break;
-      Index at = terms.size();
-      terms.push_back(v);
-      for (; at > 0 && maker[terms[at - 1]] > maker[terms[at]]; --at) {
-        std::swap(terms[at - 1], terms[at]);
-        may = may && at == 1 && terms.size() == 2;
-      }
-    }
-    for (Index i = 1; may && i < terms.size(); ++i) {
-      const Step& from = steps[maker[terms[i]]];
-      may = maker[terms[i]] != maker[terms[i - 1]] && from.added_to.empty() && from.on_pattern.empty() &&
-            takes_add(from, inference, terms[i]);
-    }
-    if (!may) continue;
-    const int last = terms.back();
-    for (Index i = 1; i < terms.size(); ++i) {
-      Step& from = steps[maker[terms[i]]];
-      from.added_to = List<int>(from.out.size(), -1);
-      from.added_to[slot[terms[i]]] = terms[i - 1];
-      from.requests[slot[terms[i]]] = Request::add;
-    }
-    for (int v = last; v >= 0 && values[total].defined();) {  // all of it in the caller's array
-      values[v] = values[total];
-      const Step& from = steps[maker[v]];
-      v = from.added_to.empty() ? -1 : from.added_to[slot[v]];
-    }
-    now[total] = last;
-    uses[last] = uses[total];
-    left[s] = false;
-  }
-  for (Delivery& delivery : deliveries)
-    if (delivery.value >= 0 && now[delivery.value] >= 0) delivery.value = now[delivery.value];
-  keep_marked(steps, left);
-}
+namespace strop::inline v0::detail {
 
 /// Makes the arrays of all values that steps write: those of the arena, and others of their own.
 STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference) {
@@ -446,5 +258,92 @@ STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {
 }
 STROP_IMPL MemoryPlan plan_of(const BoundGraph& graph) { return graph.memory_plan(); }
 
-}  // namespace detail
-}  // namespace strop::inline v0
+STROP_IMPL const Ref<Arena>* arena_on(const ArenaUse& use, Device device) {
+  for (const Ref<Arena>& arena : use.arenas)
+    if (arena->device() == device) return &arena;
+  return nullptr;
+}
+
+/// Arenas as large as the graph needs: those that there are, or larger ones.
+STROP_IMPL Ref<ArenaUse> large_enough(const BoundGraph& graph, const Ref<ArenaUse>& now) {
+  bool fits = true;
+  for (const BoundGraph::Region& region : graph.regions) {
+    const Ref<Arena>* const there = arena_on(*now, region.device);
+    fits = fits && (region.bytes == 0 || (there != nullptr && (*there)->bytes() >= region.bytes));
+  }
+  if (fits) return now;
+  const Ref<ArenaUse> larger(new ArenaUse);
+  for (const BoundGraph::Region& region : graph.regions) {
+    const Ref<Arena>* const there = arena_on(*now, region.device);
+    const std::int64_t bytes = std::max(region.bytes, there != nullptr ? (*there)->bytes() : 0);
+    if (bytes > 0) larger->arenas.push_back(Ref(new Arena(region.device, bytes)));
+  }
+  for (const Ref<Arena>& arena : now->arenas)  // of devices that this graph does not use
+    if (arena_on(*larger, arena->device()) == nullptr)
+      larger->arenas.push_back(Ref(new Arena(arena->device(), arena->bytes())));
+  return larger;
+}
+
+/// The pool's arenas are made as large as the graph needs. Those who lie in smaller ones move when they run next.
+STROP_IMPL void fit_into_pool(BoundGraph& graph) {
+  graph.arenas = graph.pool->replace([&graph](const Ref<ArenaUse>& now) { return large_enough(graph, now); });
+}
+
+/// The graph's blocks go to these arenas of the pool; what they held is lost. Where memory runs out they stay.
+STROP_IMPL void move_to_arenas(BoundGraph& graph, const Ref<ArenaUse>& now) {
+  List<Ref<Buffer>> parts = graph.parts_of(*now);  // nothing behind this throws
+  graph.arenas = now;
+  graph.turn = 0;
+  graph.use_parts(std::move(parts));
+  for (List<Segment>* segments : {&graph.forward_segments, &graph.backward_segments})
+    for (Segment& segment : *segments) segment.prepared[0] = segment.prepared[1] = {};  // which hold addresses
+}
+
+STROP_IMPL void enter_pool(BoundGraph& graph, bool forward) {
+  ArenaPool& pool = *graph.pool;
+  if (pool.running.exchange(true, std::memory_order_acquire))
+    fail(forward ? "forward" : "backward",
+         ": an executor that shares its memory with this one is running; those that share run one after the other");
+  try {
+    if (const Ref<ArenaUse> now = forward ? pool.now() : Ref<ArenaUse>(); now && graph.arenas != now)
+      move_to_arenas(graph, now);
+    ArenaUse& use = *graph.arenas;
+    if (graph.turn != 0 && use.turn == graph.turn) return;
+    List<Ref<Buffer>> blocks = graph.blocks;
+    graph.lost = !forward;
+    if (!forward) graph.check_repeatable();  // before it writes over what the other one keeps
+    for (const Ref<Buffer>& block : use.blocks) {
+      Pending* const order = block->pending();
+      if (order == nullptr || !order->busy()) continue;
+      try {
+        order->wait(true);
+      } catch (...) {  // what failed there is told to whoever looks there
+      }
+    }
+    use.blocks = std::move(blocks);
+    use.turn = graph.turn = ++pool.turns;
+  } catch (...) {
+    pool.running.store(false, std::memory_order_release);
+    throw;
+  }
+}
+STROP_IMPL void leave_pool(BoundGraph& graph) noexcept { graph.pool->running.store(false, std::memory_order_release); }
+
+inline constexpr Sharing sharing_of_pools{&fit_into_pool, &enter_pool, &leave_pool};
+
+STROP_IMPL void BoundGraph::share_with(const Executor* other) {
+  if (other == nullptr) return;
+  BoundGraph& first = *other->graph_;
+  const std::lock_guard still(first.running);
+  if (!first.pool) {
+    const Ref<ArenaPool> made(new ArenaPool(first.arenas));
+    first.arenas->blocks = first.blocks;
+    first.arenas->turn = first.turn = made->turns = 1;
+    first.pool = made;
+    first.sharing = &sharing_of_pools;
+  }
+  pool = first.pool;
+  sharing = &sharing_of_pools;
+}
+
+}  // namespace strop::inline v0::detail

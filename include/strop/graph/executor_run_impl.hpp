@@ -1,18 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Steps of a graph that go to the engine as one operation.
+/// How a bound graph runs: its steps one by one, or several as one operation of the engine, with a monitor or without.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/engine/engine.hpp>
-#include <strop/graph/executor_impl.hpp>
+#include <strop/graph/bound_graph.hpp>
+#include <strop/graph/executor.hpp>
+#include <strop/graph/executor_bind_impl.hpp>
+#include <strop/op/devices.hpp>
+#include <strop/op/dispatch.hpp>
+#include <strop/op/map_sparse.hpp>
 #include <strop/tensor/variable.hpp>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-namespace strop::inline v0::detail {
+namespace strop::inline v0 {
+namespace detail {
+
+STROP_IMPL void BoundGraph::run_on_patterns(Step& step) {
+  if (step.on_pattern.empty()) return;
+  List<NDArray> in;
+  for (const NDArray* a : step.inputs) in.push_back(*a);
+  for (const Step::OnPattern& one : step.on_pattern)
+    values[step.out[one.result]] = map_on_pattern(*step.node->entry, step.node->op(), in.span(), step.out.size(),
+                                                  one.result, element(args, one.argument).second);
+}
+
+STROP_IMPL void BoundGraph::run_step(Step& step) {
+  try {
+    for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
+    run_on_patterns(step);
+    const Inputs in = step.inputs.span();
+    Ref<StateBox>* const state = step.state < 0 ? nullptr : &kept[step.state]->box;
+    if (step.takes_head && sparse_heads)
+      dispatch(*step.node->entry, step.node->op(), in, step.outputs.span(), step.requests.span(), step.node->site,
+               state);
+    else
+      dispatch_planned(step.plan_for(train), step.node->op(), in, step.outputs.span(), step.node->site, state);
+  } catch (const Error& error) {
+    fail_in(*step.node, error);
+  }
+}
+
+STROP_IMPL void BoundGraph::run_one_by_one(List<Step>& steps) {
+  const ModeScope unrecorded(nullptr, train);
+  for (Step& step : steps) {
+    if (show != nullptr) show(*this, step, false);
+    run_step(step);
+    if (show != nullptr) show(*this, step, true);
+  }
+}
 
 /// What the engine runs of a segment. It works on arrays of its own over the same memory, which wait for nothing.
 class SegmentWork final : public Counted {
@@ -246,4 +289,129 @@ STROP_IMPL void BoundGraph::push(const List<Step>& steps, Segment& segment) {
   prepared->step.push();
 }
 
-}  // namespace strop::inline v0::detail
+STROP_IMPL void BoundGraph::run(List<Step>& steps, List<Segment>& segments) {
+  if (segments.empty()) return run_one_by_one(steps);
+  const ModeScope unrecorded(nullptr, train);
+  for (Segment& segment : segments) {
+    if (goes_as_one(steps, segment)) {
+      push(steps, segment);
+      continue;
+    }
+    for (int s = segment.begin; s < segment.end; ++s) run_step(steps[s]);
+  }
+}
+
+STROP_IMPL void BoundGraph::forward(bool training) {
+  const Turn mine(*this, true);
+  train = training;
+  ran = spent = lost = false;
+  if (!saved.empty()) save_states(*this);
+  run(forward_steps, forward_segments);
+  ran = true;
+}
+
+/// A value may be written over by the next step: what is shown is a copy.
+STROP_IMPL void show_value(Monitor& monitor, const std::string& name, const NDArray& value) {
+  monitor.see(name, value.copy());
+}
+
+/// Shows the inputs of a step before it runs, or its results behind it.
+STROP_IMPL void show_step(BoundGraph& graph, const Step& step, bool results) {
+  Monitor& monitor = *graph.monitor;
+  const Node& node = *step.node;
+  if (results) {
+    for (Index k = 0; k < step.out.size(); ++k) {
+      bool computed = step.requests[k] != Request::null;
+      for (const Step::OnPattern& one : step.on_pattern) computed = computed || one.result == k;
+      if (computed) show_value(monitor, node.output_name(static_cast<int>(k)), graph.values[step.out[k]]);
+    }
+    return;
+  }
+  for (Index i = 0; monitor.inputs && i < step.in.size(); ++i) {
+    if (!step.reads(i)) continue;
+    const NDArray& value = graph.values[step.in[i]];
+    if (const Node& from = *node.inputs[i].node; from.is_variable()) show_value(monitor, from.name, value);
+    const std::string_view name = element(node.signature.inputs, i);
+    show_value(monitor, name == "argument" ? cat(node.name, "_argument", i) : cat(node.name, '_', name), value);
+  }
+}
+
+/// The graph once more with the same arrays, outputs included, as it is written: what passes join is there again.
+STROP_IMPL void BoundGraph::watch(const Ref<Monitor>& by) {
+  ran = false;
+  watched = {};
+  if (!by) return;
+  const Ref<BoundGraph> made(new BoundGraph(symbol, device));
+  made->as_written = true;
+  made->groups = groups;
+  made->side_by_side = side_by_side;
+  made->kept = kept;  // states go on, and what they have become stays when the monitor goes
+  made->outputs = outputs;
+  made->take_arrays(args, aux);
+  if (requests.empty()) {
+    for (const auto& arg : made->args) made->grads.emplace_back(arg.first, NDArray());
+    made->optimize({});
+    made->plan({}, nullptr);
+  } else {
+    GradRequests wishes(GradRequest::null);
+    for (Index i = 0; i < std::ssize(args); ++i)
+      wishes.named_.push_back({element(args, i).first, static_cast<GradRequest>(requests[i])});
+    made->take_gradients(grads, wishes, BoundGraph::Make::none);
+  }
+  made->monitor = by;
+  made->show = &show_step;
+  watched = made;
+}
+
+}  // namespace detail
+
+STROP_IMPL Executor::Executor(detail::Ref<detail::BoundGraph> graph) : graph_(std::move(graph)) {}
+STROP_IMPL Executor::Executor(const Executor&) = default;
+STROP_IMPL Executor::Executor(Executor&&) noexcept = default;
+STROP_IMPL Executor& Executor::operator=(Executor other) noexcept {
+  graph_ = std::move(other.graph_);
+  return *this;
+}
+STROP_IMPL Executor::~Executor() = default;
+
+STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
+  detail::leave_trace("an Executor", "it has a graph of its own; call its symbol's operators");
+  const detail::Ref<detail::BoundGraph> graph = graph_;
+  const std::lock_guard mine(graph->running);
+  const detail::Ref<detail::BoundGraph> now(&graph->active());  // a monitor may put another in its place
+  now->forward(train);
+  return graph->outputs;
+}
+STROP_IMPL const std::vector<NDArray>& Executor::outputs() const { return graph_->outputs; }
+STROP_IMPL const NDArray& Executor::arg(std::string_view name) const {
+  return graph_->named(graph_->args, "argument", name);
+}
+STROP_IMPL const NDArray& Executor::grad(std::string_view name) const {
+  return graph_->named(graph_->grads, "argument", name);
+}
+STROP_IMPL const NDArray& Executor::aux(std::string_view name) const {
+  return graph_->named(graph_->aux, "auxiliary state", name);
+}
+STROP_IMPL const NamedArrays& Executor::args() const { return graph_->args; }
+STROP_IMPL const NamedArrays& Executor::grads() const { return graph_->grads; }
+STROP_IMPL const NamedArrays& Executor::aux_states() const { return graph_->aux; }
+STROP_IMPL const Symbol& Executor::symbol() const { return graph_->symbol; }
+STROP_IMPL MemoryPlan Executor::plan() const {
+  const std::lock_guard mine(graph_->running);
+  return graph_->memory_plan();
+}
+
+STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
+  const detail::Ref<detail::BoundGraph> graph = graph_;
+  const std::lock_guard mine(graph->running);
+  graph->set_arguments(inputs);
+  return forward(train);
+}
+
+STROP_IMPL void Executor::watch(const detail::Ref<detail::Monitor>& monitor) {
+  const detail::Ref<detail::BoundGraph> graph = graph_;
+  const std::lock_guard mine(graph->running);
+  graph->watch(monitor);
+}
+
+}  // namespace strop::inline v0
