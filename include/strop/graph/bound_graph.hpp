@@ -60,6 +60,11 @@ class ArenaPool : public Counted {
   Ref<ArenaUse> now_;
 };
 struct BoundGraph;
+
+/// Copies the elements of one array to another of the same shape on the same device, or adds them.
+void copy_into(const NDArray& from, const NDArray& to, Request request = Request::write);
+void set_to_zero(const NDArray& a);
+
 struct Monitor;
 struct PassGraph;
 class Inference;

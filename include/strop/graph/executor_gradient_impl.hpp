@@ -20,8 +20,7 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// Copies the elements of one array to another of the same shape on the same device, or adds them.
-STROP_IMPL void copy_into(const NDArray& from, const NDArray& to, Request request = Request::write) {
+STROP_IMPL void copy_into(const NDArray& from, const NDArray& to, Request request) {
   const bool same = from.is(to) || (to.storage() == dense && from.storage() == dense && from.dtype() == to.dtype() &&
                                     from.address() == to.address());
   if (same && request == Request::write) return;
