@@ -50,6 +50,7 @@
 #include <strop/graph/trace_recorded_impl.hpp>
 #include <strop/graph/traced_calls_impl.hpp>
 #include <strop/graph/traced_graph_impl.hpp>
+#include <strop/graph/tracing_impl.hpp>
 #include <strop/op/contributions_impl.hpp>
 
 #include <strop/core/pop_macros.def>
