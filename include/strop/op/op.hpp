@@ -67,30 +67,37 @@ inline const Enroller<T> Enroller<T>::instance{};
 template <class T, class File>
 struct SeenIn {
   template <class Say>
-  static constexpr void say(const Say& say) {
+  static constexpr void say_fields(const Say& say) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       ((say(I == 0 ? "" : ", "), say(Text<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>>::name),
         say(" "), say(field_name<T, I>)),
        ...);
     }(std::make_index_sequence<field_count<T>>{});
+  }
+  template <class Say>
+  static constexpr void say_aliases(const Say& say) {
     say("\n");
     for (std::string_view alias : stated_aliases<T>()) say(alias), say("\n");
   }
-  static constexpr std::size_t size = [] {
+  /// How many letters it says.
+  static constexpr std::size_t letters_of(const auto& what) {
     std::size_t n = 0;
-    say([&](std::string_view words) { n += words.size(); });
+    what([&](std::string_view words) { n += words.size(); });
     return n;
-  }();
+  }
+  static constexpr std::size_t end = letters_of([](const auto& say) { say_fields(say); }),
+                               size = end + letters_of([](const auto& say) { say_aliases(say); });
   static constexpr std::array<char, size> text = [] {
     std::array<char, size> out{};
     std::size_t n = 0;
-    say([&](std::string_view words) {
+    const auto write = [&](std::string_view words) {
       for (char c : words) out[n++] = c;
-    });
+    };
+    say_fields(write);
+    say_aliases(write);
     return out;
   }();
   static constexpr std::string_view all{text.data(), size};
-  static constexpr std::size_t end = all.find('\n');
   static constexpr TypeSeen type{operator_name<T>(), lower_name<T>, all.substr(0, end),
                                  all.substr(end),    __BASE_FILE__, sizeof(T)};
 
