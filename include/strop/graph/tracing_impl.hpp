@@ -118,16 +118,16 @@ class Tracing {
     }
   }
   static bool flow(TracedFlow& of) {
-    Tracing& tracing = *current_;
-    const CallMode around = tracing.body_mode_;
+    Tracing& mine = *current_;
+    const CallMode around = mine.body_mode_;
     try {
-      tracing.add_flow(of);
+      mine.add_flow(of);
     } catch (const NotTraced& refused) {
-      if (tracing.in_body()) throw;
-      tracing.body_mode_ = around;
-      tracing.end(refused.what());
+      if (mine.in_body()) throw;
+      mine.body_mode_ = around;
+      mine.end(refused.what());
     }
-    return !tracing.tracer_.left;
+    return !mine.tracer_.left;
   }
   static void leave(std::string_view what, std::string_view why) {
     if (current_->in_body()) refuse(what, why);
