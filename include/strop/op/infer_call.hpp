@@ -19,10 +19,14 @@ void infer_shapes(const Entry& entry, const void* op, Shapes& shapes);
 void infer_types(const Entry& entry, const void* op, Types& types);
 /// The types that the operator's kernels take.
 void infer_kernel_types(const Entry& entry, const void* op, Types& types);
+/// Whether it is a gradient of order 1: one that an operator states, derives, or has as an operator of its own.
+inline bool is_step_of_gradient(const Entry& entry) {
+  return entry.order != 0 || (entry.is_gradient() && !entry.name.ends_with("_again"));
+}
 /// Whether a gradient of floating types alone meets integers: of this type is its first argument. Where all arguments
 /// are dense it then computes in double, and its results are truncated.
 inline bool computes_in_double(const Entry& entry, Dtype first) {
-  if (is_floating(first) || entry.order == 0) return false;
+  if (is_floating(first) || !is_step_of_gradient(entry)) return false;
   return entry.is_map() ? !entry.dtypes.contains(first) : entry.takes != nullptr && !entry.takes(first);
 }
 
