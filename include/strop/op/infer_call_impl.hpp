@@ -32,9 +32,10 @@ STROP_IMPL void infer_types_in_double(const Entry& entry, const void* op, Types&
 }
 
 STROP_IMPL void infer_types(const Entry& entry, const void* op, Types& types) {
-  const bool knows = types.inputs() > 0 && types.in(0);
-  knows&& computes_in_double(entry, *types.in(0)) ? infer_types_in_double(entry, op, types)
-                                                  : infer_kernel_types(entry, op, types);
+  if (types.inputs() > 0 && types.in(0) && computes_in_double(entry, *types.in(0)))
+    infer_types_in_double(entry, op, types);
+  else
+    infer_kernel_types(entry, op, types);
 }
 
 STROP_IMPL std::string storages_text(Span<const Storage> in, Span<const std::optional<Storage>> out) {

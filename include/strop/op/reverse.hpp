@@ -18,22 +18,22 @@ enum class Coming : std::uint8_t { nothing, zeros, gradients };
 
 /// `Walk` derives from this. It goes from call to call, each after all that were computed from it, and has the members:
 ///
-///   Value, plural                     what gradients are, and how a sentence calls several
-///   entry(call), name(call)           the operator, and its name for sentences
-///   inputs(call), outputs(call)       how many there are
-///   is_loss(call)                     whether it is a loss head that counts: it needs no head gradient
-///   comes(call, k)                    what has come to result k
-///   gradient(call, k), zeros(call, k) that gradient, and what stands in its place
-///   begin(call)                       before a gradient is computed
-///   is_composed(rule)                 whether the rule is written with operators on such values
-///   gives_small(call)                 true where it has handed on the gradient of a composed rule in another form
-///   composed(call, heads, in)         the gradients of a composed rule
-///   head(call, k), input(call, i)     what that rule is given
-///   step_stated(call)                 computes the gradient by the operator for it
-///   give(call, i, gradient)           hands a gradient to input i
-///   give_zeros(call)                  hands zeros to all inputs
-///   needed_by(call)                   the end of the sentence that there is no gradient
-///   fail_at(call, parts...)           throws Error
+///   Value, plural                     what gradients are, and how a sentence calls several.
+///   entry(call), name(call)           the operator, and its name for sentences.
+///   inputs(call), outputs(call)       how many there are.
+///   is_loss(call)                     whether it is a loss head that counts: it needs no head gradient.
+///   comes(call, k)                    what has come to result k.
+///   gradient(call, k), zeros(call, k) that gradient, and what stands in its place.
+///   begin(call)                       before a gradient is computed.
+///   is_composed(rule)                 whether the rule is written with operators on such values.
+///   gives_small(call)                 true where it has handed on the gradient of a composed rule in another form.
+///   composed(call, heads, in)         the gradients of a composed rule.
+///   head(call, k), input(call, i)     what that rule is given.
+///   step_stated(call)                 computes the gradient by the operator for it.
+///   give(call, i, gradient)           hands a gradient to input i.
+///   give_zeros(call)                  hands zeros to all inputs.
+///   needed_by(call)                   the end of the sentence that there is no gradient.
+///   fail_at(call, parts...)           throws Error.
 template <class Walk>
 class Reverse {
  protected:

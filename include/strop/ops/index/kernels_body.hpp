@@ -11,12 +11,9 @@
 #include <strop/tensor/merged.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string_view>
-#include <type_traits>
 
 namespace strop::inline v0::detail {
 
