@@ -101,8 +101,8 @@ def main():
             (), [older, "-cpu", "qemu64"] if older else [])
         add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto"], [PROGRAM, ROOT / "tests/odr.cpp", "-lfmt"])
     if clang:
-        add(runs, "lanes with clang++", clang, ["-O1", *march("native")], lanes)
-        add(runs, "units of autograd, graph and engine with clang++", clang, ["-O0", "-DSTROP_COMPILED", *march("native")],
+        add(runs, "lanes with clang++", clang, ["-O1", *clang.native], lanes)
+        add(runs, "units of autograd, graph and engine with clang++", clang, ["-O0", "-DSTROP_COMPILED", *clang.native],
             [*run_by_clang, lanes[1], SOURCE, "-lfmt"])
         add(runs, "functions.cpp with clang++ -fassociative-math", clang,
             ["-O2", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"], [ROOT / "tests/spec/functions.cpp", "-lfmt"])

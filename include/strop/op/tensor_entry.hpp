@@ -275,7 +275,7 @@ struct TensorGradient {
   }
   static constexpr auto shares = [] {
     std::array<Share, stated_gradient_inplace<T>().size()> all{};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = shared(stated_gradient_inplace<T>()[i]);
+    for (std::size_t i = 0; const Share& said : stated_gradient_inplace<T>()) all[i++] = shared(said);
     return all;
   }();
 
