@@ -12,12 +12,17 @@
 #include <strop/optim/optimizer.hpp>
 #include <strop/optim/sgd.hpp>
 
-#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <tuple>
 
 namespace strop::inline v0 {
+namespace detail {
+/// √(1 − beta2ᵗ) / (1 − beta1ᵗ): what the means of t gradients lack at first.
+double bias_correction(double beta1, double beta2, std::int64_t t);
+}  // namespace detail
+
 namespace optim {
 
 /// Kingma and Ba (2015): g = clip(rescale_grad · grad + wd · weight), mean ← beta1 · mean + (1 − beta1) · g, var ←
@@ -45,9 +50,7 @@ struct Adam {
  private:
   template <class Update>
   Update parameters(const Step& step) const {
-    const auto t = static_cast<double>(step.t);
-    const double corrected = step.lr * std::sqrt(1 - std::pow(beta2, t)) / (1 - std::pow(beta1, t));
-    return {.lr = detail::narrow(corrected),
+    return {.lr = detail::narrow(step.lr * detail::bias_correction(beta1, beta2, step.t)),
             .beta1 = detail::narrow(beta1),
             .beta2 = detail::narrow(beta2),
             .epsilon = detail::narrow(epsilon),
@@ -148,5 +151,9 @@ struct Lamb {
 
 }  // namespace optim
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/optim/adam_impl.hpp>
+#endif
 
 #include <strop/core/pop_macros.def>

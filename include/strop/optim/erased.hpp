@@ -116,7 +116,7 @@ class OptimizerOf final : public OptimizerBody {
       return zeros(weight.shape(), weight.storage(), weight.dtype(), weight.device());
   }
 
-  NDArray widened(const NDArray& weight) const override { return cast(weight, {.dtype = f32}); }
+  NDArray widened(const NDArray& weight) const override { return to_type(weight, f32); }
 
   void update(const optim::Step& step, NDArray& weight, const NDArray& grad, Span<NDArray> states,
               NDArray& weight32) const override {
@@ -127,6 +127,10 @@ class OptimizerOf final : public OptimizerBody {
   }
 
  private:
+  // Of arguments that are deduced: the operator is built where an optimizer is made, not where this is read.
+  static NDArray to_type(const auto& a, Dtype dtype) { return cast(a, {.dtype = dtype}); }
+  static void cast_into(const auto& to, const auto& from) { cast(from, {.dtype = to.dtype()}, into(to)); }
+
   template <std::size_t N>
   bool update_of(const optim::Step& step, NDArray& weight, const NDArray& grad, Span<NDArray> states,
                  NDArray& weight32) const {
@@ -144,8 +148,8 @@ class OptimizerOf final : public OptimizerBody {
         if constexpr (has_mixed<T, N>) {
           optimizer_.update_mixed(step, weight, grad, states[static_cast<Index>(I)]..., weight32);
         } else {
-          run(weight32, cast(grad, {.dtype = f32}));
-          cast(weight32, {.dtype = weight.dtype()}, into(weight));
+          run(weight32, to_type(grad, f32));
+          cast_into(weight, weight32);
         }
       }(std::make_index_sequence<N>{});
       return true;

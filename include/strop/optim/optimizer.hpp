@@ -38,10 +38,10 @@ class Optimizer {
   /// Error: a schedule says the rate, or there is no parameter learning_rate.
   void set_learning_rate(double lr);
   /// Factors of the learning rate by key, or by name in param_idx2name; all others are 1. They replace those before.
-  void set_lr_mult(Multipliers factors) { lr_mult_ = std::move(factors); }
+  void set_lr_mult(Multipliers factors);
   /// Factors of the weight decay in the same way. Names in param_idx2name that do not end in _weight or _gamma have
   /// none unless it is given here; keys without a name there have it in full, as in the original.
-  void set_wd_mult(Multipliers factors) { wd_mult_ = std::move(factors); }
+  void set_wd_mult(Multipliers factors);
 
   // For the updater.
   const detail::OptimizerBody& body() const { return *body_; }

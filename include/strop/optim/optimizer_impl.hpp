@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace strop::inline v0 {
 namespace detail {
@@ -61,6 +62,9 @@ STROP_IMPL void Optimizer::set_learning_rate(double lr) {
     fail("strop: set_learning_rate(): the learning rate of ", name(), " follows from lr_scheduler");
   set("learning_rate", detail::print_real(lr));
 }
+
+STROP_IMPL void Optimizer::set_lr_mult(Multipliers factors) { lr_mult_ = std::move(factors); }
+STROP_IMPL void Optimizer::set_wd_mult(Multipliers factors) { wd_mult_ = std::move(factors); }
 
 STROP_IMPL std::string_view Optimizer::name_of(std::string_view key) const {
   for (const auto& [one, name] : body_->common.names)

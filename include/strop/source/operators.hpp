@@ -31,6 +31,7 @@
 #include <strop/op/recordable_impl.hpp>
 #include <strop/op/registry_impl.hpp>
 #include <strop/op/stored_pattern_impl.hpp>
+#include <strop/optim/adam_impl.hpp>
 #include <strop/optim/optimizer_impl.hpp>
 #include <strop/optim/schedule_impl.hpp>
 #include <strop/optim/updater_impl.hpp>
