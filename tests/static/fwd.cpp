@@ -29,6 +29,12 @@ static_assert(defined<strop::Target, strop::Targets, strop::Fallback, strop::Fal
 static_assert(defined<strop::record, strop::pause, strop::train_mode, strop::predict_mode, strop::Function,
                       strop::GradOptions, strop::GradientCheck, strop::GradientTolerance>);
 static_assert(
+    defined<strop::optim::Optimizer, strop::optim::Updater, strop::optim::Step, strop::optim::Schedule,
+            strop::optim::FactorScheduler, strop::optim::MultiFactorScheduler, strop::optim::PolyScheduler,
+            strop::optim::CosineScheduler, strop::optim::Sgd, strop::optim::Nag, strop::optim::Signum,
+            strop::optim::Adam, strop::optim::Adamax, strop::optim::AdaGrad, strop::optim::AdaDelta,
+            strop::optim::RMSProp, strop::optim::Ftrl, strop::optim::Ftml, strop::optim::Lamb, strop::optim::Lars>);
+static_assert(
     defined<strop::Symbol, strop::Variable, strop::NameScope, strop::AttrScope, strop::InputSymbol, strop::GradRequests,
             strop::BindOptions, strop::Inferred<int>, strop::Executor, strop::MemoryPlan, strop::TracedFunction<int>>);
 static_assert(

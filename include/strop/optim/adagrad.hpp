@@ -15,6 +15,7 @@
 
 namespace strop::inline v0 {
 namespace optim {
+// NOLINTBEGIN(readability-duplicate-include): the fields that all have in common
 
 /// Duchi et al. (2011): g = clip(rescale_grad · grad), history ← history + g², weight ← weight − lr · (g / √(history +
 /// eps) + wd · weight).
@@ -117,6 +118,7 @@ struct Ftrl {
   }
 };
 
+// NOLINTEND(readability-duplicate-include)
 }  // namespace optim
 }  // namespace strop::inline v0
 

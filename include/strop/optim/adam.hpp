@@ -24,6 +24,7 @@ double bias_correction(double beta1, double beta2, std::int64_t t);
 }  // namespace detail
 
 namespace optim {
+// NOLINTBEGIN(readability-duplicate-include): the fields that all have in common
 
 /// Kingma and Ba (2015): g = clip(rescale_grad · grad + wd · weight), mean ← beta1 · mean + (1 − beta1) · g, var ←
 /// beta2 · var + (1 − beta2) · g², weight ← weight − lr · √(1 − beta2ᵗ) / (1 − beta1ᵗ) · mean / (√var + epsilon).
@@ -149,6 +150,7 @@ struct Lamb {
   }
 };
 
+// NOLINTEND(readability-duplicate-include)
 }  // namespace optim
 }  // namespace strop::inline v0
 

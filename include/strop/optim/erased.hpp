@@ -61,8 +61,8 @@ inline constexpr std::string_view usually_decayed[] = {"_weight", "_gamma"};
 template <class T>
 class OptimizerOf final : public OptimizerBody {
   static_assert(states_taken<T> != 0,
-                "strop: an optimizer has a const member `rule(step, weight, grad, state…)` on numbers, generic over "
-                "them, or `update(step, weight, grad, state…)` on arrays, with 0 to 4 states (optim/definition.hpp)");
+                "strop: an optimizer has a const member `rule(step, weight, grad, state...)` on numbers, generic over "
+                "them, or `update(step, weight, grad, state...)` on arrays, with 0 to 4 states (optim/definition.hpp)");
   static constexpr bool says_states = requires(const T& t) {
     { t.states() } -> std::convertible_to<int>;
   };

@@ -6,6 +6,7 @@
 
 #include <strop/optim/adagrad.hpp>
 #include <strop/optim/adam.hpp>
+#include <strop/optim/create.hpp>
 #include <strop/optim/lars.hpp>
 #include <strop/optim/optimizer.hpp>
 #include <strop/optim/schedule.hpp>

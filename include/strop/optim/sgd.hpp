@@ -29,6 +29,7 @@ inline NDArray lazy_state(const NDArray& weight, bool lazy) {
 }  // namespace detail
 
 namespace optim {
+// NOLINTBEGIN(readability-duplicate-include): the fields that all have in common
 
 // In all of them g = clip(rescale_grad · grad). Parameters have the original's names and defaults. The order is
 // learning_rate, those of the optimizer itself, then those of optim/common.def: wd, rescale_grad, clip_gradient,
@@ -149,6 +150,7 @@ struct Signum {
   }
 };
 
+// NOLINTEND(readability-duplicate-include)
 }  // namespace optim
 }  // namespace strop::inline v0
 

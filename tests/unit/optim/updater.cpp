@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 using namespace strop::optim;
@@ -108,19 +107,19 @@ TEST_CASE("optimizers are values, and take parameters from text") {
   CHECK(sentence([&] { sgd.set("momentun", "1"); }).find("momentum") != std::string::npos);
   CHECK(sentence([&] { sgd.set("momentum", "fast"); }).find("fast") != std::string::npos);
   CHECK(sgd.text().find("momentum=0.75") != std::string::npos);
-  for (const auto& [name, optimizer] : std::vector<std::pair<std::string, Optimizer>>{{"nag", Nag{}},
-                                                                                      {"signum", Signum{}},
-                                                                                      {"adam", Adam{}},
-                                                                                      {"adamax", Adamax{}},
-                                                                                      {"adagrad", AdaGrad{}},
-                                                                                      {"adadelta", AdaDelta{}},
-                                                                                      {"rmsprop", RMSProp{}},
-                                                                                      {"ftrl", Ftrl{}},
-                                                                                      {"ftml", Ftml{}},
-                                                                                      {"lamb", Lamb{}},
-                                                                                      {"lars", Lars{}},
-                                                                                      {"heavy", own::Heavy{}}})
-    CHECK(optimizer.name() == name);
+}
+
+TEST_CASE("optimizers by name") {
+  for (const char* name :
+       {"sgd", "nag", "signum", "adam", "adamax", "adagrad", "adadelta", "rmsprop", "ftrl", "ftml", "lamb", "lars"})
+    CHECK(create(name).name() == name);
+  CHECK(Optimizer(own::Heavy{}).name() == "heavy");
+  CHECK(create("sgd", {{"momentum", "0.5"}, {"wd", "0.25"}}).text() ==
+        Optimizer(Sgd{.momentum = 0.5, .wd = 0.25}).text());
+  CHECK(sentence([] {
+          create("adamm");
+        }).starts_with("strop: optim::create(): there is no optimizer 'adamm', but adam, adamax"));
+  CHECK(sentence([] { create("adam", {{"momentum", "0.5"}}); }).find("momentum") != std::string::npos);
 }
 
 TEST_CASE("a parameter that is changed counts from the next update on") {
