@@ -11,19 +11,28 @@
 #include <strop/optim/lars.hpp>
 #include <strop/optim/sgd.hpp>
 
-#include <optional>
+#include <cstddef>
 #include <string_view>
 
 namespace strop::inline v0 {
 namespace detail {
 
+template <class T>
+optim::Optimizer make_default() {
+  return T{};
+}
+
 template <class... T>
 optim::Optimizer create_one_of(std::string_view name, Attributes parameters) {
-  std::optional<optim::Optimizer> made;
-  if (!((name == T::name && (made.emplace(T{}), true)) || ...))
-    fail("strop: optim::create(): there is no optimizer '", name, "', but ", list_nearest(name, {T::name...}));
-  for (const auto& [parameter, text] : parameters) made->set(parameter, text);
-  return *made;
+  constexpr std::string_view names[] = {T::name...};
+  constexpr optim::Optimizer (*makers[])() = {&make_default<T>...};
+  for (std::size_t i = 0; i < sizeof...(T); ++i) {
+    if (names[i] != name) continue;
+    optim::Optimizer made = makers[i]();
+    for (const auto& [parameter, text] : parameters) made.set(parameter, text);
+    return made;
+  }
+  fail("strop: optim::create(): there is no optimizer '", name, "', but ", list_nearest(name, {T::name...}));
 }
 
 }  // namespace detail

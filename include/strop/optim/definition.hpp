@@ -20,10 +20,18 @@
 namespace strop::inline v0 {
 namespace optim {
 
-/// Keys and the names of the weights that they stand for.
-using KeyNames = std::vector<std::pair<std::string, std::string>>;
-/// Keys or names, and the factors of their rates or weight decays.
-using Multipliers = std::vector<std::pair<std::string, double>>;
+/// A key, and the name of the weight that it stands for.
+struct KeyName {
+  std::string key, name;
+  friend bool operator==(const KeyName&, const KeyName&) = default;
+};
+using KeyNames = std::vector<KeyName>;
+/// A key or a name, and the factor of its rate or weight decay.
+struct Multiplier {
+  std::string key;
+  double factor = 1;
+};
+using Multipliers = std::vector<Multiplier>;
 
 /// What one update of one weight is told.
 struct Step {

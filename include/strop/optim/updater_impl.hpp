@@ -5,13 +5,13 @@
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
 #include <strop/core/output.hpp>
+#include <strop/core/ref.hpp>
 #include <strop/optim/optimizer.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/format/file.hpp>
 #include <strop/tensor/format/params.hpp>
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +20,8 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// What is kept of one weight.
-struct KeptOfKey {
+struct KeptOfKey : Counted {
+  std::string key;
   std::int64_t updates = 0;
   double learning_rate = 0;  // of the last update, before lr_mult
   NDArray weight32;          // of a half with multi_precision
@@ -29,7 +30,28 @@ struct KeptOfKey {
   double lr_mult = 1, wd_mult = 1;
   std::string_view name;
 };
-using KeptByKey = std::map<std::string, KeptOfKey, std::less<>>;
+/// In the order of the keys.
+using KeptByKey = List<Ref<KeptOfKey>>;
+
+/// Where the key stands, or would.
+inline Index place_of_key(const KeptByKey& keys, std::string_view key) {
+  Index low = 0, high = keys.size();
+  while (low < high) {
+    const Index middle = (low + high) / 2;
+    if (keys[middle]->key < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+inline bool stands_at(const KeptByKey& keys, Index at, std::string_view key) {
+  return at < keys.size() && keys[at]->key == key;
+}
+inline void insert_at(KeptByKey& keys, Index at, const Ref<KeptOfKey>& kept) {
+  keys.push_back(kept);
+  for (Index i = keys.size() - 1; i > at; --i) std::swap(keys[i], keys[i - 1]);
+}
 
 // States as bytes, little-endian: the magic, u32 version, u32 CRC-32 of the rest, u64 bytes of the rest. The rest: the
 // optimizer's name, i64 number of updates, u64 keys, and for each in the order of the keys its text, i64 updates, f64
@@ -38,20 +60,21 @@ using KeptByKey = std::map<std::string, KeptOfKey, std::less<>>;
 inline constexpr std::string_view states_magic = "strop-st";
 inline constexpr std::uint32_t states_version = 1;
 
-inline void write_text(Output& out, std::string_view text) {
+inline void write_name(Output& out, std::string_view text) {
   out.number(static_cast<std::uint64_t>(text.size()));
   out.write(text);
 }
-inline std::string read_text(Input& in, std::string_view what) {
+inline std::string read_name(Input& in, std::string_view what) {
   const auto length = in.number<std::uint64_t>(what);
   if (length > static_cast<std::uint64_t>(in.left())) in.refuse(cat(what, " is longer than what is left"));
   return in.text(static_cast<std::int64_t>(length), what);
 }
 
-inline KeptOfKey read_kept(Input& in) {
-  KeptOfKey kept;
-  kept.updates = in.number<std::int64_t>("a count");
-  kept.learning_rate = in.number<double>("a learning rate");
+inline Ref<KeptOfKey> read_kept(Input& in) {
+  const Ref<KeptOfKey> kept(new KeptOfKey);
+  kept->key = read_name(in, "a key");
+  kept->updates = in.number<std::int64_t>("a count");
+  kept->learning_rate = in.number<double>("a learning rate");
   const bool mixed = in.number<std::uint8_t>("a key") != 0;
   const auto states = in.number<std::uint32_t>("a key");
   if (states > most_states) in.refuse(cat("a key has ", states, " states"));
@@ -60,8 +83,8 @@ inline KeptOfKey read_kept(Input& in) {
     if (!a.defined()) in.refuse("a state is marked as none");
     return a;
   };
-  if (mixed) kept.weight32 = read();
-  for (std::uint32_t i = 0; i < states; ++i) kept.states.push_back(read());
+  if (mixed) kept->weight32 = read();
+  for (std::uint32_t i = 0; i < states; ++i) kept->states.push_back(read());
   return kept;
 }
 
@@ -94,12 +117,12 @@ struct Updater::State {
 
   /// Finds out anew what keys have of the optimizer.
   void refresh() {
-    for (auto& [key, kept] : keys) look_up(key, kept);
+    for (const detail::Ref<detail::KeptOfKey>& kept : keys) look_up(*kept);
   }
-  void look_up(const std::string& key, detail::KeptOfKey& kept) const {
-    kept.name = optimizer.name_of(key);
-    kept.lr_mult = optimizer.lr_mult(key);
-    kept.wd_mult = optimizer.wd_mult(key);
+  void look_up(detail::KeptOfKey& kept) const {
+    kept.name = optimizer.name_of(kept.key);
+    kept.lr_mult = optimizer.lr_mult(kept.key);
+    kept.wd_mult = optimizer.wd_mult(kept.key);
   }
 };
 
@@ -123,16 +146,17 @@ STROP_IMPL void Updater::operator()(const std::string& key, const NDArray& grad,
   const detail::OptimizerBody& body = of.optimizer.body();
   const bool mixed = body.common.multi_precision && (weight.dtype() == f16 || weight.dtype() == bf16);
 
-  auto found = of.keys.find(key);
-  if (found == of.keys.end()) {
-    detail::KeptOfKey made;
-    made.updates = body.common.begin_num_update;
-    if (mixed) made.weight32 = body.widened(weight);
-    for (int i = 0; i < body.states(); ++i) made.states.push_back(body.make_state(i, mixed ? made.weight32 : weight));
-    found = of.keys.emplace(key, std::move(made)).first;
-    of.look_up(found->first, found->second);
+  const detail::Index at = detail::place_of_key(of.keys, key);
+  if (!detail::stands_at(of.keys, at, key)) {
+    const detail::Ref<detail::KeptOfKey> made(new detail::KeptOfKey);
+    made->key = key;
+    made->updates = body.common.begin_num_update;
+    if (mixed) made->weight32 = body.widened(weight);
+    for (int i = 0; i < body.states(); ++i) made->states.push_back(body.make_state(i, mixed ? made->weight32 : weight));
+    of.look_up(*made);
+    detail::insert_at(of.keys, at, made);
   }
-  detail::KeptOfKey& kept = found->second;
+  detail::KeptOfKey& kept = *of.keys[at];
   if (kept.states.size() != body.states() || kept.weight32.defined() != mixed)
     refuse("what is kept of it was made with other parameters of ", body.name, ": ", kept.states.size(),
            " states, expected ", body.states(),
@@ -175,11 +199,12 @@ STROP_IMPL void Updater::set_wd_mult(Multipliers factors) {
 STROP_IMPL std::string Updater::states() const {
   std::string rest;
   detail::Output out(&rest);
-  detail::write_text(out, state_->optimizer.name());
+  detail::write_name(out, state_->optimizer.name());
   out.number(state_->num_update);
   out.number(static_cast<std::uint64_t>(state_->keys.size()));
-  for (const auto& [key, kept] : state_->keys) {
-    detail::write_text(out, key);
+  for (const detail::Ref<detail::KeptOfKey>& of_key : state_->keys) {
+    const detail::KeptOfKey& kept = *of_key;
+    detail::write_name(out, kept.key);
     out.number(kept.updates);
     out.number(kept.learning_rate);
     out.number(static_cast<std::uint8_t>(kept.weight32.defined()));
@@ -199,7 +224,7 @@ STROP_IMPL std::string Updater::states() const {
 STROP_IMPL void Updater::set_states(std::string_view bytes) {
   const std::string_view rest = detail::states_within(bytes);
   detail::Input in(rest.data(), static_cast<std::int64_t>(rest.size()), "states of an updater");
-  const std::string name = detail::read_text(in, "the optimizer's name");
+  const std::string name = detail::read_name(in, "the optimizer's name");
   if (name != state_->optimizer.name())
     fail("strop: states of an updater: they are of ", detail::excerpt(name), ", the optimizer is ",
          state_->optimizer.name());
@@ -207,9 +232,10 @@ STROP_IMPL void Updater::set_states(std::string_view bytes) {
   const auto count = in.number<std::uint64_t>("the number of keys");
   detail::KeptByKey keys;
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::string key = detail::read_text(in, "a key");
-    detail::KeptOfKey kept = detail::read_kept(in);
-    if (!keys.emplace(std::move(key), std::move(kept)).second) in.refuse("a key stands there twice");
+    const detail::Ref<detail::KeptOfKey> kept = detail::read_kept(in);
+    const detail::Index at = detail::place_of_key(keys, kept->key);
+    if (detail::stands_at(keys, at, kept->key)) in.refuse("a key stands there twice");
+    detail::insert_at(keys, at, kept);
   }
   if (in.left() != 0) in.refuse(cat(in.left(), " bytes follow the last state"));
   state_->num_update = num_update;
