@@ -51,7 +51,7 @@ inline bool same_bits(const strop::NDArray& a, const strop::NDArray& b) {
 
 /// An update in which the order of pushes matters.
 inline void decayed(const std::string&, const strop::NDArray& gradient, strop::NDArray& weight) {
-  weight = weight * 0.875F + gradient;
+  weight = weight * 0.5F + gradient;
 }
 
 /// Pushes of every worker in a random order of keys of many kinds. Throws where the store's arrays are not, bit for
@@ -85,7 +85,7 @@ inline void run_random_program(strop::KVStore& kv, std::uint64_t seed, int steps
   }
   for (int step = 0; step < steps; ++step) {
     const Kind& k = kinds[draws.below(static_cast<std::int64_t>(std::size(kinds)))];
-    if (update && k.type == strop::i32) continue;  // 0.875 of a count is none
+    if (update && k.type == strop::i32) continue;  // half of a count is none
     std::vector<strop::NDArray> all;
     for (int w = 0; w < workers; ++w)
       all.push_back(k.rows ? drawn_rows(draws, k.shape, k.type) : drawn_dense(draws, k.shape, k.type));

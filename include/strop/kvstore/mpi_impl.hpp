@@ -39,6 +39,7 @@ struct Mpi {
   int (*init_thread)(int*, char***, int, int*);
   int (*query_thread)(int*);
   int (*finalize)();
+  int (*abort)(Comm, int);
   int (*comm_dup)(Comm, Comm*);
   int (*comm_rank)(Comm, int*);
   int (*comm_size)(Comm, int*);
@@ -119,6 +120,7 @@ STROP_IMPL Mpi Mpi::open() {
   bind(mpi.init_thread, "MPI_Init_thread");
   bind(mpi.query_thread, "MPI_Query_thread");
   bind(mpi.finalize, "MPI_Finalize");
+  bind(mpi.abort, "MPI_Abort");
   bind(mpi.comm_dup, "MPI_Comm_dup");
   bind(mpi.comm_rank, "MPI_Comm_rank");
   bind(mpi.comm_size, "MPI_Comm_size");
@@ -159,15 +161,20 @@ STROP_IMPL const Mpi& Mpi::get() {
   return mpi;
 }
 
-/// Tells those who may wait for this worker that it leaves. Once an exchange has failed MPI is not ended: it would wait
-/// for workers that are not there, and mpirun ends the others when one of them ends so.
+/// Tells those who may wait for this worker that it leaves. Once an exchange has failed MPI cannot end as it should:
+/// that would wait for workers that are not there. The first worker that ends then ends all of them; mpirun may hang
+/// where several do so at once.
 STROP_IMPL void Mpi::leave() noexcept {
   const Mpi& mpi = *started;
-  int over = 0;
-  if (!mpi_failure().get().empty() || mpi.finalized(&over) != 0 || over != 0) return;
-  int rank = 0, size = 0;
-  static char nothing = 0;
+  int over = 0, rank = 0, size = 0;
+  if (mpi.finalized(&over) != 0 || over != 0) return;
   if (mpi.comm_rank(mpi.leaving, &rank) != 0 || mpi.comm_size(mpi.leaving, &size) != 0) return;
+  if (!mpi_failure().get().empty()) {
+    ::usleep(static_cast<useconds_t>(std::min(rank, 5)) * 500'000);
+    mpi.abort(mpi.world, 1);
+    return;
+  }
+  static char nothing = 0;
   for (int k = 0; k < size; ++k) {
     Request sent = nullptr;
     if (k != rank) mpi.isend(&nothing, 0, mpi.byte, k, leave_tag, mpi.leaving, &sent);

@@ -14,23 +14,23 @@ using namespace strop;
 
 namespace {
 
-using Numbers = std::vector<float>;
+using Floats = std::vector<float>;
 
 /// Keys with numbers, and nothing else.
 struct PlainStore {
-  std::map<std::string, Numbers> stored;
+  std::map<std::string, Floats> stored;
   bool updates = false;
-  void push(const std::string& key, const std::vector<Numbers>& values) {
-    Numbers total = values[0];
+  void push(const std::string& key, const std::vector<Floats>& values) {
+    Floats total = values[0];
     for (std::size_t k = 1; k < values.size(); ++k)
       for (std::size_t i = 0; i < total.size(); ++i) total[i] += values[k][i];
-    Numbers& at = stored[key];
-    for (std::size_t i = 0; i < total.size(); ++i) at[i] = updates ? at[i] * 0.875F + total[i] : total[i];
+    Floats& at = stored[key];
+    for (std::size_t i = 0; i < total.size(); ++i) at[i] = updates ? at[i] * 0.5F + total[i] : total[i];
   }
 };
 
-Numbers drawn(testing::Draws& draws, std::int64_t n) {
-  Numbers made(static_cast<std::size_t>(n));
+Floats drawn(testing::Draws& draws, std::int64_t n) {
+  Floats made(static_cast<std::size_t>(n));
   for (float& v : made) v = static_cast<float>(draws.number());
   return made;
 }
@@ -53,7 +53,7 @@ void compare(std::uint64_t seed) {
       plain.updates = true;
       kv.set_updater(testing::decayed);
     } else if (what < 5) {
-      std::vector<Numbers> values;
+      std::vector<Floats> values;
       std::vector<NDArray> arrays;
       for (std::int64_t k = draws.below(6); k >= 0; --k) {
         values.push_back(drawn(draws, n));
@@ -103,7 +103,7 @@ TEST_CASE("what fails on the way to a gradient is thrown where its weight is loo
   CHECK(testing::sentence([&] { out.wait(); }).find("the data is gone") != std::string::npos);
   kv.push("w", {good, good});
   kv.pull("w", out);
-  CHECK(out.to_vector<float>() == Numbers(static_cast<std::size_t>(n), 2));
+  CHECK(out.to_vector<float>() == Floats(static_cast<std::size_t>(n), 2));
 }
 
 TEST_CASE("a push reads what an array has when it is pushed") {
@@ -115,19 +115,19 @@ TEST_CASE("a push reads what an array has when it is pushed") {
   elemwise_add(g, h, into(g));
   const NDArray out = zeros({n});
   kv.pull("w", out);
-  CHECK(out.to_vector<float>() == Numbers(static_cast<std::size_t>(n), 2));
+  CHECK(out.to_vector<float>() == Floats(static_cast<std::size_t>(n), 2));
 }
 
 TEST_CASE("foreign memory may be changed as soon as a push has returned") {
   KVStore kv = KVStore::create();
   const std::int64_t n = 500'000;
-  Numbers mine(static_cast<std::size_t>(n), 1);
+  Floats mine(static_cast<std::size_t>(n), 1);
   kv.init("w", zeros({n}));
   kv.push("w", {from_pointer(mine.data(), {n}), ones({n})});
   for (float& v : mine) v = 9;
-  Numbers out(mine.size());
+  Floats out(mine.size());
   kv.pull("w", from_pointer(out.data(), {n}));
-  CHECK(out == Numbers(mine.size(), 2));
+  CHECK(out == Floats(mine.size(), 2));
 }
 
 TEST_CASE("views are pulled into, and the rest of their memory stays") {
@@ -135,7 +135,7 @@ TEST_CASE("views are pulled into, and the rest of their memory stays") {
   kv.init("w", full({2, 300'000}, 7));
   const NDArray whole = ones({4, 300'000});
   kv.pull("w", whole.slice(1, 3));
-  CHECK(whole[0].to_vector<float>() == Numbers(300'000, 1));
-  CHECK(whole[1].to_vector<float>() == Numbers(300'000, 7));
-  CHECK(whole[3].to_vector<float>() == Numbers(300'000, 1));
+  CHECK(whole[0].to_vector<float>() == Floats(300'000, 1));
+  CHECK(whole[1].to_vector<float>() == Floats(300'000, 7));
+  CHECK(whole[3].to_vector<float>() == Floats(300'000, 1));
 }
