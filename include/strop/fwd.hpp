@@ -92,6 +92,30 @@ struct GradOptions;
 struct GradientCheck;
 struct GradientTolerance;
 
+// Optimizers: optim/
+namespace optim {
+class Optimizer;
+class Updater;
+struct Step;
+class Schedule;
+struct FactorScheduler;
+struct MultiFactorScheduler;
+struct PolyScheduler;
+struct CosineScheduler;
+struct Sgd;
+struct Nag;
+struct Signum;
+struct Adam;
+struct Adamax;
+struct AdaGrad;
+struct AdaDelta;
+struct RMSProp;
+struct Ftrl;
+struct Ftml;
+struct Lamb;
+struct Lars;
+}  // namespace optim
+
 // Data: data/
 struct DataBatch;
 struct LibSVMFormat;

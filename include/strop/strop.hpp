@@ -36,6 +36,7 @@
 #include <strop/op/map.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/library.hpp>
+#include <strop/optim/optimizers.hpp>
 #include <strop/tensor/allclose.hpp>
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/io.hpp>

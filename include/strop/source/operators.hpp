@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The part of the runtime that calls operators: registry, dispatch, shared libraries. strop/source.hpp includes
-/// every part.
+/// The part of the runtime that calls operators: registry, dispatch, shared libraries, optimizers.
+/// strop/source.hpp includes every part.
 #pragma once
 #include <strop/core/push_macros.def>
 
@@ -31,5 +31,9 @@
 #include <strop/op/recordable_impl.hpp>
 #include <strop/op/registry_impl.hpp>
 #include <strop/op/stored_pattern_impl.hpp>
+#include <strop/optim/adam_impl.hpp>
+#include <strop/optim/optimizer_impl.hpp>
+#include <strop/optim/schedule_impl.hpp>
+#include <strop/optim/updater_impl.hpp>
 
 #include <strop/core/pop_macros.def>

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Updates by key, and the bytes that states are saved as.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
+#include <strop/core/output.hpp>
+#include <strop/optim/optimizer.hpp>
+#include <strop/tensor/cast.hpp>
+#include <strop/tensor/format/file.hpp>
+#include <strop/tensor/format/params.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace strop::inline v0 {
+namespace detail {
+
+/// What is kept of one weight.
+struct KeptOfKey {
+  std::int64_t updates = 0;
+  double learning_rate = 0;  // of the last update, before lr_mult
+  NDArray weight32;          // of a half with multi_precision
+  List<NDArray> states;
+  // Of the optimizer, found once.
+  double lr_mult = 1, wd_mult = 1;
+  std::string_view name;
+};
+using KeptByKey = std::map<std::string, KeptOfKey, std::less<>>;
+
+// States as bytes, little-endian: the magic, u32 version, u32 CRC-32 of the rest, u64 bytes of the rest. The rest: the
+// optimizer's name, i64 number of updates, u64 keys, and for each in the order of the keys its text, i64 updates, f64
+// learning rate, u8 whether there is a copy in float32, u32 states, the copy, the states. A text: u64 length, bytes.
+// Arrays are written as in .params files.
+inline constexpr std::string_view states_magic = "strop-st";
+inline constexpr std::uint32_t states_version = 1;
+
+inline void write_text(Output& out, std::string_view text) {
+  out.number(static_cast<std::uint64_t>(text.size()));
+  out.write(text);
+}
+inline std::string read_text(Input& in, std::string_view what) {
+  const auto length = in.number<std::uint64_t>(what);
+  if (length > static_cast<std::uint64_t>(in.left())) in.refuse(cat(what, " is longer than what is left"));
+  return in.text(static_cast<std::int64_t>(length), what);
+}
+
+inline KeptOfKey read_kept(Input& in) {
+  KeptOfKey kept;
+  kept.updates = in.number<std::int64_t>("a count");
+  kept.learning_rate = in.number<double>("a learning rate");
+  const bool mixed = in.number<std::uint8_t>("a key") != 0;
+  const auto states = in.number<std::uint32_t>("a key");
+  if (states > most_states) in.refuse(cat("a key has ", states, " states"));
+  const auto read = [&] {
+    NDArray a = read_params_array(in);
+    if (!a.defined()) in.refuse("a state is marked as none");
+    return a;
+  };
+  if (mixed) kept.weight32 = read();
+  for (std::uint32_t i = 0; i < states; ++i) kept.states.push_back(read());
+  return kept;
+}
+
+/// The part of the bytes that the checksum is of. Throws Error where they are not what was written.
+inline std::string_view states_within(std::string_view bytes) {
+  constexpr std::int64_t header = 24;
+  const auto refuse = [](const auto&... why) { fail("strop: states of an updater: ", why...); };
+  if (!bytes.starts_with(states_magic)) refuse("these bytes are none, or their beginning is damaged");
+  if (static_cast<std::int64_t>(bytes.size()) < header) refuse("they are cut off after ", bytes.size(), " bytes");
+  Input in(bytes.data() + states_magic.size(), header - static_cast<std::int64_t>(states_magic.size()), "states");
+  const auto version = in.number<std::uint32_t>("the header");
+  const auto sum = in.number<std::uint32_t>("the header");
+  const auto size = in.number<std::uint64_t>("the header");
+  if (version != states_version) refuse("they are of version ", version, ", expected ", states_version);
+  const std::string_view rest = bytes.substr(static_cast<std::size_t>(header));
+  if (rest.size() != size)
+    refuse("there are ", rest.size(), " bytes behind the header, which says ", std::to_string(size));
+  if (crc32(0, rest.data(), static_cast<std::int64_t>(rest.size())) != sum) refuse("they are damaged: the CRC differs");
+  return rest;
+}
+
+}  // namespace detail
+
+namespace optim {
+
+struct Updater::State {
+  Optimizer optimizer;
+  std::int64_t num_update;
+  detail::KeptByKey keys;
+
+  /// Finds out anew what keys have of the optimizer.
+  void refresh() {
+    for (auto& [key, kept] : keys) look_up(key, kept);
+  }
+  void look_up(const std::string& key, detail::KeptOfKey& kept) const {
+    kept.name = optimizer.name_of(key);
+    kept.lr_mult = optimizer.lr_mult(key);
+    kept.wd_mult = optimizer.wd_mult(key);
+  }
+};
+
+STROP_IMPL Updater::Updater(Optimizer optimizer) : state_(new State{std::move(optimizer), 0, {}}) {
+  state_->num_update = state_->optimizer.body().common.begin_num_update;
+}
+STROP_IMPL Updater::Updater(Updater&& from) noexcept : state_(std::exchange(from.state_, nullptr)) {}
+STROP_IMPL Updater& Updater::operator=(Updater&& from) noexcept {
+  std::swap(state_, from.state_);
+  return *this;
+}
+STROP_IMPL Updater::~Updater() { delete state_; }
+
+STROP_IMPL void Updater::operator()(const std::string& key, const NDArray& grad, NDArray& weight) {
+  const auto refuse = [&](const auto&... why) { fail("strop: update of '", detail::excerpt(key), "': ", why...); };
+  if (!weight.defined() || !grad.defined()) refuse(weight.defined() ? "the gradient" : "the weight", " is no array");
+  if (grad.shape() != weight.shape()) refuse("the gradient has shape ", grad.shape(), ", the weight ", weight.shape());
+  if (grad.dtype() != weight.dtype())
+    refuse("the gradient is ", strop::name_of(grad.dtype()), ", the weight ", strop::name_of(weight.dtype()));
+  State& of = *state_;
+  const detail::OptimizerBody& body = of.optimizer.body();
+  const bool mixed = body.common.multi_precision && (weight.dtype() == f16 || weight.dtype() == bf16);
+
+  auto found = of.keys.find(key);
+  if (found == of.keys.end()) {
+    detail::KeptOfKey made;
+    made.updates = body.common.begin_num_update;
+    if (mixed) made.weight32 = body.widened(weight);
+    for (int i = 0; i < body.states(); ++i) made.states.push_back(body.make_state(i, mixed ? made.weight32 : weight));
+    found = of.keys.emplace(key, std::move(made)).first;
+    of.look_up(found->first, found->second);
+  }
+  detail::KeptOfKey& kept = found->second;
+  if (kept.states.size() != body.states() || kept.weight32.defined() != mixed)
+    refuse("what is kept of it was made with other parameters of ", body.name, ": ", kept.states.size(),
+           " states, expected ", body.states(),
+           kept.weight32.defined() == mixed ? "" : ", and another multi_precision");
+  for (NDArray& state : kept.states) state = detail::on_device(state, weight.device());
+  if (mixed) kept.weight32 = detail::on_device(kept.weight32, weight.device());
+
+  ++kept.updates;
+  if (kept.updates > of.num_update) of.num_update = kept.updates;
+  const double rate = of.optimizer.learning_rate(of.num_update);
+  const Step step{.lr = rate * kept.lr_mult,
+                  .wd = body.common.wd * kept.wd_mult,
+                  .t = kept.updates,
+                  .lr_ratio = kept.learning_rate != 0 ? rate / kept.learning_rate : 1,
+                  .name = kept.name};
+  kept.learning_rate = rate;
+  body.update(step, weight, grad, kept.states.span(), kept.weight32);
+}
+
+STROP_IMPL const Optimizer& Updater::optimizer() const { return state_->optimizer; }
+STROP_IMPL std::int64_t Updater::num_update() const { return state_->num_update; }
+STROP_IMPL double Updater::learning_rate() const { return state_->optimizer.learning_rate(state_->num_update); }
+STROP_IMPL void Updater::set(std::string_view parameter, std::string_view text) {
+  state_->optimizer.set(parameter, text);
+  state_->refresh();
+}
+STROP_IMPL void Updater::set_learning_rate(double lr) {
+  state_->optimizer.set_learning_rate(lr);
+  state_->refresh();
+}
+STROP_IMPL void Updater::set_lr_mult(Multipliers factors) {
+  state_->optimizer.set_lr_mult(std::move(factors));
+  state_->refresh();
+}
+STROP_IMPL void Updater::set_wd_mult(Multipliers factors) {
+  state_->optimizer.set_wd_mult(std::move(factors));
+  state_->refresh();
+}
+
+STROP_IMPL std::string Updater::states() const {
+  std::string rest;
+  detail::Output out(&rest);
+  detail::write_text(out, state_->optimizer.name());
+  out.number(state_->num_update);
+  out.number(static_cast<std::uint64_t>(state_->keys.size()));
+  for (const auto& [key, kept] : state_->keys) {
+    detail::write_text(out, key);
+    out.number(kept.updates);
+    out.number(kept.learning_rate);
+    out.number(static_cast<std::uint8_t>(kept.weight32.defined()));
+    out.number(static_cast<std::uint32_t>(kept.states.size()));
+    if (kept.weight32.defined()) detail::write_params_array(out, kept.weight32);
+    for (const NDArray& state : kept.states) detail::write_params_array(out, state);
+  }
+  std::string bytes;
+  detail::Output whole(&bytes);
+  whole.write(detail::states_magic);
+  whole.number(detail::states_version);
+  whole.number(detail::crc32(0, rest.data(), static_cast<std::int64_t>(rest.size())));
+  whole.number(static_cast<std::uint64_t>(rest.size()));
+  return bytes += rest;
+}
+
+STROP_IMPL void Updater::set_states(std::string_view bytes) {
+  const std::string_view rest = detail::states_within(bytes);
+  detail::Input in(rest.data(), static_cast<std::int64_t>(rest.size()), "states of an updater");
+  const std::string name = detail::read_text(in, "the optimizer's name");
+  if (name != state_->optimizer.name())
+    fail("strop: states of an updater: they are of ", detail::excerpt(name), ", the optimizer is ",
+         state_->optimizer.name());
+  const auto num_update = in.number<std::int64_t>("the number of updates");
+  const auto count = in.number<std::uint64_t>("the number of keys");
+  detail::KeptByKey keys;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string key = detail::read_text(in, "a key");
+    detail::KeptOfKey kept = detail::read_kept(in);
+    if (!keys.emplace(std::move(key), std::move(kept)).second) in.refuse("a key stands there twice");
+  }
+  if (in.left() != 0) in.refuse(cat(in.left(), " bytes follow the last state"));
+  state_->num_update = num_update;
+  state_->keys = std::move(keys);
+  state_->refresh();
+}
+
+STROP_IMPL void Updater::save(const std::string& path) const {
+  const std::string bytes = states();
+  detail::Output out(path);
+  out.write(bytes);
+  out.commit();
+}
+
+STROP_IMPL void Updater::load(const std::string& path) {
+  detail::Input in(path);
+  const std::string bytes = in.text(in.size(), "the states");
+  try {
+    set_states(bytes);
+  } catch (const Error& error) {
+    in.refuse(error.what());
+  }
+}
+
+}  // namespace optim
+}  // namespace strop::inline v0
