@@ -161,16 +161,16 @@ STROP_IMPL const Mpi& Mpi::get() {
   return mpi;
 }
 
-/// Tells those who may wait for this worker that it leaves. Once an exchange has failed MPI cannot end as it should:
-/// that would wait for workers that are not there. The first worker that ends then ends all of them; mpirun may hang
-/// where several do so at once.
+/// Tells those who may wait for this worker that it leaves, and waits until all do: mpirun of OpenMPI 4.1 crashes or
+/// hangs where one worker is in MPI_Finalize and another ends the run. Once an exchange has failed MPI cannot end as it
+/// should, and the first worker that ends then ends all of them.
 STROP_IMPL void Mpi::leave() noexcept {
   const Mpi& mpi = *started;
   int over = 0, rank = 0, size = 0;
   if (mpi.finalized(&over) != 0 || over != 0) return;
   if (mpi.comm_rank(mpi.leaving, &rank) != 0 || mpi.comm_size(mpi.leaving, &size) != 0) return;
   if (!mpi_failure().get().empty()) {
-    ::usleep(static_cast<useconds_t>(std::min(rank, 5)) * 500'000);
+    ::usleep(static_cast<useconds_t>(std::min(rank, 5)) * 500'000);  // one is enough
     mpi.abort(mpi.world, 1);
     return;
   }
@@ -178,6 +178,12 @@ STROP_IMPL void Mpi::leave() noexcept {
   for (int k = 0; k < size; ++k) {
     Request sent = nullptr;
     if (k != rank) mpi.isend(&nothing, 0, mpi.byte, k, leave_tag, mpi.leaving, &sent);
+  }
+  for (int k = 0; k < size; ++k) {
+    int left = k == rank ? 1 : 0;
+    Status status{};
+    while (left == 0 && mpi.iprobe(k, leave_tag, mpi.leaving, &left, &status) == 0)
+      if (left == 0) ::usleep(500);
   }
   mpi.finalize();
 }
