@@ -9,6 +9,7 @@
 #include <strop/kvstore/compression.hpp>
 #include <strop/kvstore/keys.hpp>
 #include <strop/kvstore/transport.hpp>
+#include <strop/kvstore/updater.hpp>
 
 #include <concepts>
 #include <string>
@@ -21,30 +22,6 @@ class Optimizer;
 }
 namespace detail {
 
-/// What a store does with a sum that was pushed.
-class StoreUpdater : public Counted {
- public:
-  virtual ~StoreUpdater() = default;
-  virtual void update(const std::string& key, const NDArray& gradient, NDArray& weight) = 0;
-  /// What it remembers of all keys. Throws Error where it is a function of the program, of which nobody knows.
-  virtual std::string states() const;
-  virtual void set_states(std::string_view states);
-};
-template <class F>
-class FunctionUpdater final : public StoreUpdater {
- public:
-  explicit FunctionUpdater(F f) : f_(std::move(f)) {}
-  void update(const std::string& key, const NDArray& gradient, NDArray& weight) override { f_(key, gradient, weight); }
-
- private:
-  F f_;
-};
-
-/// What the handles of a store share (kvstore/state.hpp).
-class StoreBody : public Counted {
- public:
-  virtual ~StoreBody() = default;
-};
 class StoreState;
 
 }  // namespace detail
@@ -59,8 +36,9 @@ class StoreState;
 ///
 /// Errors: a key that is unknown or initialised twice; numbers and texts as keys of one store; handles without an
 /// array; shapes or types that are not the stored ones; CSR arrays, or dense and row-sparse ones in one push. A call
-/// that is refused has changed nothing. Where an updater throws, its key keeps the array that it had, the keys before
-/// it in the same call are updated, and the exception goes on to the caller.
+/// that is refused has changed nothing. Where an updater throws, its key keeps the array that it had (of a row_sparse
+/// one what was written in place stays), the keys before it in the same call are updated, and the exception goes on to
+/// the caller.
 ///
 /// In a distributed store every worker makes the same calls in the same order, with the same keys, shapes and types.
 ///
@@ -106,7 +84,8 @@ class KVStore {
   void row_sparse_pull(const Keys& keys, const KeyedArrays& outs, const KeyedArrays& row_ids, int priority = 0);
 
   /// `updater(key, gradient, weight)` is called for each key of a push, on the caller's thread; a number as key comes
-  /// in decimal. It changes the weight in place, or assigns another array of the same shape and type.
+  /// in decimal. It changes the weight in place, or assigns another array of the same shape and type. A dense weight is
+  /// a copy, which is stored when the function has returned.
   template <class F>
     requires std::invocable<F&, const std::string&, const NDArray&, NDArray&>
   void set_updater(F updater) {

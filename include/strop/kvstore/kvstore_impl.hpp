@@ -10,8 +10,6 @@
 #include <strop/optim/optimizer.hpp>
 #include <strop/tensor/format/file.hpp>
 
-#include <strop/kvstore/state_impl.hpp>
-
 namespace strop::inline v0 {
 namespace detail {
 
@@ -33,6 +31,7 @@ class OptimizerUpdater final : public StoreUpdater {
   void update(const std::string& key, const NDArray& gradient, NDArray& weight) override {
     updater_(key, gradient, weight);
   }
+  bool may_stop_midway() const override { return false; }  // it refuses before it writes
   std::string states() const override { return updater_.states(); }
   void set_states(std::string_view states) override { updater_.set_states(states); }
 
@@ -100,24 +99,42 @@ STROP_IMPL void KVStore::set_gradient_compression(const GradientCompression& com
   state().compress(compression);
 }
 
-STROP_IMPL void KVStore::save_states(const std::string& path) {
-  const std::string states = state().optimizer("KVStore::save_states").states();
-  if (rank() == 0) {
-    detail::Output out(path, "KVStore::save_states");
-    out.write(states);
-    out.commit();
+namespace detail {
+
+/// What f() gives on worker 0, for all; where it throws there, all of them throw.
+template <class F>
+std::string by_first(const StoreState& state, const std::string& what, F&& f) {
+  if (!state.workers) return f();
+  std::string said;
+  if (state.workers->rank() == 0) {
+    try {
+      said = cat("+", f());
+    } catch (const std::exception& e) {
+      said = e.what();
+    }
   }
-  barrier();
+  said = state.workers->of_first(said, what);
+  if (!said.starts_with('+')) fail(said);
+  return said.substr(1);
+}
+
+}  // namespace detail
+
+STROP_IMPL void KVStore::save_states(const std::string& path) {
+  const detail::StoreUpdater& updater = state().optimizer("KVStore::save_states");
+  detail::by_first(state(), "save_states", [&] {
+    detail::Output out(path, "KVStore::save_states");
+    out.write(updater.states());
+    out.commit();
+    return std::string();
+  });
 }
 STROP_IMPL void KVStore::load_states(const std::string& path) {
   detail::StoreUpdater& updater = state().optimizer("KVStore::load_states");
-  std::string states;
-  if (rank() == 0) {
+  updater.set_states(detail::by_first(state(), "load_states", [&] {
     detail::Input in(path);
-    states = in.text(in.size(), "the states");
-  }
-  if (state().workers) states = state().workers->of_first(states, "load_states");
-  updater.set_states(states);
+    return in.text(in.size(), "the states");
+  }));
 }
 
 }  // namespace strop::inline v0

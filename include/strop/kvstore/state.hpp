@@ -2,8 +2,10 @@
 /// \file
 /// What a store has under its keys, and the pieces of its calls.
 #pragma once
+#include <strop/kvstore/compression.hpp>
 #include <strop/kvstore/exchange.hpp>
-#include <strop/kvstore/kvstore.hpp>
+#include <strop/kvstore/keys.hpp>
+#include <strop/kvstore/updater.hpp>
 
 #include <map>
 #include <memory>
@@ -59,3 +61,7 @@ class StoreState final : public StoreBody {
 };
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/kvstore/state_impl.hpp>
+#endif

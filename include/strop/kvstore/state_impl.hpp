@@ -148,7 +148,7 @@ STROP_IMPL void StoreState::apply(std::string_view function, const KeyGroup& gro
     value = sum.detach();
     return;
   }
-  NDArray weight = value;
+  NDArray weight = value.storage() == dense && updater->may_stop_midway() ? sum_dense({&value, 1}, 0) : value;
   const ModeScope unrecorded(nullptr, call_mode.training);
   updater->update(group.key, on_device(sum, value.device()), weight);
   if (!weight.defined() || weight.shape() != value.shape() || weight.dtype() != value.dtype())

@@ -182,6 +182,19 @@ TEST_CASE("workers that do not make the same calls are told so, all of them") {
           "all workers make the same calls in the same order");
 }
 
+TEST_CASE("what worker 0 cannot write or read is refused on all workers, which go on") {
+  for (const std::string& text : run_workers(2, [](KVStore& kv) {
+         kv.init("a", zeros({2}));
+         kv.set_optimizer(optim::Sgd{});
+         CHECK(testing::sentence([&] { kv.save_states("no/such/folder/a.states"); }) ==
+               "KVStore::save_states(\"no/such/folder/a.states\"): No such file or directory");
+         CHECK(testing::sentence([&] { kv.load_states("no/such/folder/a.states"); }) ==
+               "strop: load(\"no/such/folder/a.states\"): No such file or directory");
+         kv.barrier();
+       }))
+    CHECK(text == "");
+}
+
 TEST_CASE("after a worker has left nothing hangs") {
   const auto said = run_workers(2, [](KVStore& kv) {
     kv.init("a", zeros({300'000}));
