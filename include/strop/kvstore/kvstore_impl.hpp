@@ -24,6 +24,13 @@ STROP_IMPL void StoreUpdater::set_states(std::string_view) {
       "set_optimizer has states");
 }
 
+inline std::string lowered(std::string_view text) {
+  std::string made(text);
+  for (char& c : made)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  return made;
+}
+
 /// An optimizer and its states.
 class OptimizerUpdater final : public StoreUpdater {
  public:
@@ -44,9 +51,7 @@ class OptimizerUpdater final : public StoreUpdater {
 STROP_IMPL detail::StoreState& KVStore::state() const { return static_cast<detail::StoreState&>(*body_); }
 
 STROP_IMPL KVStore KVStore::create(std::string_view type) {
-  std::string name(type);
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  const std::string name = detail::lowered(type);
   const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
   const bool async = has("dist") && has("async");
   if (has("nccl") || async)
@@ -57,7 +62,7 @@ STROP_IMPL KVStore KVStore::create(std::string_view type) {
   return create(name, has("dist") ? detail::mpi_transport() : detail::Ref<Transport>());
 }
 STROP_IMPL KVStore KVStore::create(std::string_view type, detail::Ref<Transport> transport) {
-  return KVStore(detail::Ref<detail::StoreBody>(new detail::StoreState(std::string(type), std::move(transport))));
+  return KVStore(detail::Ref<detail::StoreBody>(new detail::StoreState(detail::lowered(type), std::move(transport))));
 }
 
 STROP_IMPL const std::string& KVStore::type() const { return state().type; }
