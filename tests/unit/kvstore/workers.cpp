@@ -22,7 +22,7 @@ namespace {
 /// Messages between threads, each kept until it is received.
 class Room {
  public:
-  explicit Room(int workers) : workers(workers), boxes(static_cast<std::size_t>(workers * workers)) {}
+  explicit Room(int count) : workers(count), boxes(static_cast<std::size_t>(count * count)) {}
   std::deque<std::vector<std::byte>>& box(int from, int to) {
     return boxes[static_cast<std::size_t>(from * workers + to)];
   }
