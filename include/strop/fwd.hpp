@@ -123,6 +123,14 @@ struct LibSVMData;
 struct LibSVMParams;
 class LibSVMIter;
 
+// Arrays that workers share: kvstore/
+class KVStore;
+class Key;
+class Keys;
+class KeyedArrays;
+struct GradientCompression;
+class Transport;
+
 // Symbols: graph/
 class Symbol;
 struct Variable;

@@ -27,6 +27,7 @@
 #include <strop/graph/mirror.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/trace.hpp>
+#include <strop/kvstore/kvstore.hpp>
 #include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/check_call.hpp>

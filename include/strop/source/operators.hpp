@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The part of the runtime that calls operators: registry, dispatch, shared libraries, optimizers.
+/// The part of the runtime that calls operators: registry, dispatch, shared libraries, optimizers, stores.
 /// strop/source.hpp includes every part.
 #pragma once
 #include <strop/core/push_macros.def>
 
 #include <strop/strop.hpp>
 
+#include <strop/kvstore/compression_impl.hpp>
+#include <strop/kvstore/exchange_impl.hpp>
+#include <strop/kvstore/kvstore_impl.hpp>
+#include <strop/kvstore/mpi_impl.hpp>
+#include <strop/kvstore/reduce_impl.hpp>
+#include <strop/kvstore/state_impl.hpp>
 #include <strop/library/export_impl.hpp>
 #include <strop/library/hosted_impl.hpp>
 #include <strop/library/load_impl.hpp>

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the workers of a distributed store do together: sums, the first worker's array, barriers.
+#pragma once
+#include <strop/core/list.hpp>
+#include <strop/engine/engine.hpp>
+#include <strop/engine/sync.hpp>
+#include <strop/kvstore/transport.hpp>
+#include <strop/tensor/ndarray.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace strop::inline v0::detail {
+
+/// A thread that exchanges wait on, so that those of the engine compute meanwhile. It starts at the first piece of
+/// work.
+class WaitingThread {
+ public:
+  /// A piece of work, which deletes itself.
+  struct Work {
+    virtual ~Work() = default;
+    virtual void run() noexcept = 0;
+  };
+  WaitingThread() = default;
+  WaitingThread(const WaitingThread&) = delete;
+  WaitingThread& operator=(const WaitingThread&) = delete;
+  /// All work is done by then.
+  ~WaitingThread();
+  /// Has the work run; the piece before it is done.
+  void hand(Work* work);
+
+ private:
+  void loop();
+  Thread thread_;
+  Semaphore ready_;
+  Work* work_ = nullptr;  // null tells the thread to end
+  bool started_ = false;
+};
+
+/// The messages of one store, in the order of its calls, which is the same on all workers: one engine variable stands
+/// for all of them, so that no two are under way at once and none overtakes another.
+///
+/// Sums are made in the order of the workers, each element by one of them, so that all have the same bits, and those of
+/// one process that adds the workers' arrays up.
+class Exchange {
+ public:
+  explicit Exchange(Ref<Transport> transport);
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  ~Exchange();
+
+  int rank() const { return transport_->rank(); }
+  int size() const { return transport_->size(); }
+
+  /// The sum of the workers' dense arrays on the CPU. It returns at once where the array is large or on its way.
+  NDArray sum(const NDArray& own, const std::string& key, int priority);
+  /// The same of arrays of `like`'s shape in two bits an element.
+  NDArray sum_packed(const NDArray& packed, const NDArray& like, float threshold, const std::string& key, int priority);
+  /// The sum of the workers' row-sparse arrays, at the call: each sends the rows that it stores.
+  NDArray sum_stored_rows(const NDArray& own, const std::string& key);
+  /// What worker 0 has, at the call; own elements in any case.
+  NDArray of_first(const NDArray& own, const std::string& key);
+  std::string of_first(const std::string& own, const std::string& what);
+  void barrier();
+
+ private:
+  /// What a worker says before each exchange, so that those who are at another one are told of it.
+  struct Header {
+    std::uint32_t magic = 0x4b565331;  // of this layout: workers of another version are refused
+    std::int32_t kind = 0;
+    std::uint64_t number = 0, key = 0, shape = 0;
+    std::int32_t dtype = 0, reserved = 0;
+    std::int64_t count = 0;
+  };
+  enum Kind : std::int32_t { add = 1, add_packed, add_rows, first, first_text, meet };
+  static constexpr Index most_together = 4096;  // bytes that go with the header
+
+  Header header(Kind kind, const std::string& key, const NDArray* like, Index count) const;
+  /// Tells the others, and refuses what does not go together. `payload` bytes, few, go with it; those of worker k then
+  /// lie in others + k · room, room = payload.
+  void greet(const Header& own, const std::string& what, Span<const std::byte> payload, std::byte* others,
+             List<Header>& all);
+  void add_all(Header own, const std::string& what, const NDArray& from, const NDArray& total);
+  void add_all_packed(Header own, const std::string& what, const NDArray& packed, float threshold,
+                      const NDArray& total);
+  void from_first(std::byte* data, Index bytes, const std::string& what);
+  /// All others' arrays of bytes, one behind the other; sizes of all are known.
+  void gather(Span<const std::byte> own, Span<const Index> sizes, Span<std::byte* const> to, const std::string& what);
+
+  /// Runs f(), which reads and overwrites these arrays by address(), in the order of the exchanges.
+  template <class F>
+  void in_turn(Span<const NDArray> reads, const NDArray& total, int priority, F f);
+  /// Runs f() when all earlier exchanges are done, and returns then.
+  template <class F>
+  void now(F&& f);
+  template <class F>
+  void guarded(F&& f);
+
+  const Ref<Transport> transport_;
+  Engine::Variable wire_;
+  std::uint64_t number_ = 0;  // of exchanges that were asked for
+  SpinLock failure_lock_;
+  std::string failure_;  // after one nothing is exchanged any more
+  WaitingThread thread_;
+};
+
+}  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/kvstore/exchange_impl.hpp>
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The members of KVStore.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/log.hpp>
+#include <strop/core/output.hpp>
+#include <strop/kvstore/kvstore.hpp>
+#include <strop/kvstore/state.hpp>
+#include <strop/optim/optimizer.hpp>
+#include <strop/tensor/format/file.hpp>
+
+namespace strop::inline v0 {
+namespace detail {
+
+STROP_IMPL std::string StoreUpdater::states() const {
+  fail(
+      "KVStore::save_states: the updater is a function of the program, and what it remembers is not known; "
+      "set_optimizer has states");
+}
+STROP_IMPL void StoreUpdater::set_states(std::string_view) {
+  fail(
+      "KVStore::load_states: the updater is a function of the program, and what it remembers is not known; "
+      "set_optimizer has states");
+}
+
+inline std::string lowered(std::string_view text) {
+  std::string made(text);
+  for (char& c : made)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  return made;
+}
+
+/// An optimizer and its states.
+class OptimizerUpdater final : public StoreUpdater {
+ public:
+  explicit OptimizerUpdater(const optim::Optimizer& optimizer) : updater_(optimizer) {}
+  void update(const std::string& key, const NDArray& gradient, NDArray& weight) override {
+    updater_(key, gradient, weight);
+  }
+  bool may_stop_midway() const override { return false; }  // it refuses before it writes
+  std::string states() const override { return updater_.states(); }
+  void set_states(std::string_view states) override { updater_.set_states(states); }
+
+ private:
+  optim::Updater updater_;
+};
+
+}  // namespace detail
+
+STROP_IMPL detail::StoreState& KVStore::state() const { return static_cast<detail::StoreState&>(*body_); }
+
+STROP_IMPL KVStore KVStore::create(std::string_view type) {
+  const std::string name = detail::lowered(type);
+  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  const bool async = has("dist") && has("async");
+  if (has("nccl") || async)
+    fail("KVStore::create(\"", name, "\"): ", async ? "workers that do not wait for each other are" : "NCCL is",
+         " not in this version, which has local, device, dist_sync and dist_device_sync");
+  if (!has("dist") && !has("device") && !has("local"))
+    detail::log(cat("KVStore: '", name, "' is no known type, and so a local store, as in the original"));
+  return create(name, has("dist") ? detail::mpi_transport() : detail::Ref<Transport>());
+}
+STROP_IMPL KVStore KVStore::create(std::string_view type, detail::Ref<Transport> transport) {
+  return KVStore(detail::Ref<detail::StoreBody>(new detail::StoreState(detail::lowered(type), std::move(transport))));
+}
+
+STROP_IMPL const std::string& KVStore::type() const { return state().type; }
+STROP_IMPL int KVStore::rank() const { return state().workers ? state().workers->rank() : 0; }
+STROP_IMPL int KVStore::num_workers() const { return state().workers ? state().workers->size() : 1; }
+STROP_IMPL void KVStore::barrier() {
+  if (state().workers) state().workers->barrier();
+}
+
+STROP_IMPL void KVStore::init(const Keys& keys, const KeyedArrays& values) { state().init(keys, values); }
+STROP_IMPL void KVStore::push(const Keys& keys, const KeyedArrays& values, int priority) {
+  state().push("KVStore::push", keys, values, priority);
+}
+STROP_IMPL void KVStore::pull(const Keys& keys, const KeyedArrays& outs, int priority, bool ignore_sparse) {
+  state().pull("KVStore::pull", keys, outs, priority, ignore_sparse);
+}
+STROP_IMPL void KVStore::pushpull(const Keys& keys, const KeyedArrays& values, const KeyedArrays& outs, int priority) {
+  state().push("KVStore::pushpull", keys, values, priority);
+  state().pull("KVStore::pushpull", keys, outs, priority, true);
+}
+STROP_IMPL void KVStore::pushpull(const Keys& keys, const KeyedArrays& values, int priority) {
+  pushpull(keys, values, values, priority);
+}
+STROP_IMPL void KVStore::broadcast(const Keys& keys, const KeyedArrays& values, const KeyedArrays& outs, int priority) {
+  state().init(keys, values);
+  state().pull("KVStore::broadcast", keys, outs, priority, true);
+}
+STROP_IMPL void KVStore::row_sparse_pull(const Keys& keys, const KeyedArrays& outs, const KeyedArrays& row_ids, int) {
+  state().pull_rows(keys, outs, row_ids);
+}
+
+STROP_IMPL void KVStore::set_updater(detail::Ref<detail::StoreUpdater> updater) {
+  state().updater = std::move(updater);
+}
+STROP_IMPL void KVStore::set_optimizer(const optim::Optimizer& optimizer) {
+  set_updater(detail::Ref<detail::StoreUpdater>(new detail::OptimizerUpdater(optimizer)));
+}
+STROP_IMPL void KVStore::set_gradient_compression(const GradientCompression& compression) {
+  state().compress(compression);
+}
+
+namespace detail {
+
+/// What f() gives on worker 0, for all; where it throws there, all of them throw.
+template <class F>
+std::string by_first(const StoreState& state, const std::string& what, F&& f) {
+  if (!state.workers) return f();
+  std::string said;
+  if (state.workers->rank() == 0) {
+    try {
+      said = cat("+", f());
+    } catch (const std::exception& e) {
+      said = e.what();
+    }
+  }
+  said = state.workers->of_first(said, what);
+  if (!said.starts_with('+')) fail(said);
+  return said.substr(1);
+}
+
+}  // namespace detail
+
+STROP_IMPL void KVStore::save_states(const std::string& path) {
+  const detail::StoreUpdater& updater = state().optimizer("KVStore::save_states");
+  detail::by_first(state(), "save_states", [&] {
+    detail::Output out(path, "KVStore::save_states");
+    out.write(updater.states());
+    out.commit();
+    return std::string();
+  });
+}
+STROP_IMPL void KVStore::load_states(const std::string& path) {
+  detail::StoreUpdater& updater = state().optimizer("KVStore::load_states");
+  updater.set_states(detail::by_first(state(), "load_states", [&] {
+    detail::Input in(path);
+    return in.text(in.size(), "the states");
+  }));
+}
+
+}  // namespace strop::inline v0

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// A worker of a distributed store under mpirun; tests/tools/kvstore.py starts several. The first argument says what it
+/// does; what goes well ends with a line of worker 0.
+#include <strop/strop.hpp>
+#include "kvstore/worker_programs.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+using namespace strop;
+
+namespace {
+
+std::int64_t now() { return detail::nanoseconds(); }
+
+/// Programs of all kinds, bit for bit those of one process.
+void random_programs() {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    KVStore kv = KVStore::create("dist_sync");
+    testing::run_random_program(kv, seed, 30, seed % 2 == 0);
+  }
+}
+
+void compressed(KVStore& kv) {
+  const int workers = kv.num_workers();
+  kv.set_gradient_compression({.threshold = 0.5});
+  kv.init("w", zeros({100'003}));
+  kv.push("w", full({100'003}, 0.5 * (kv.rank() + 1)));
+  const NDArray out = zeros({100'003});
+  kv.pull("w", out);
+  if (!allclose(out, full({100'003}, 0.5 * workers))) fail("compressed: the first push is wrong");
+  kv.push("w", zeros({100'003}));  // what all but the first left out
+  kv.pull("w", out);
+  if (!allclose(out, full({100'003}, 0.5 * (workers - 1)))) fail("compressed: what was left out is wrong");
+}
+
+/// An optimizer whose states worker 0 writes and all read.
+void states(KVStore& kv, const std::string& path) {
+  const auto train = [&](bool first) {
+    KVStore own = KVStore::create("dist_device_sync");
+    own.init(0, ones({7}));
+    own.set_optimizer(optim::Sgd{.learning_rate = 0.5, .momentum = 0.5});
+    if (!first) own.load_states(path);
+    own.push(0, full({7}, first ? 1 : 0));
+    if (first) own.save_states(path);
+    const NDArray out = zeros({7});
+    own.pull(0, out);
+    return out;
+  };
+  const double step = 0.5 * kv.num_workers();
+  if (!allclose(train(true), full({7}, 1 - step))) fail("states: the first step is wrong");
+  if (!allclose(train(false), full({7}, 1 - step / 2))) fail("states: the momentum was not read");
+  if (kv.rank() == 0) std::remove(path.c_str());
+}
+
+/// The time of a round of small and of large pushes, for whoever reads the log.
+void timed(KVStore& kv) {
+  for (const std::int64_t n : {std::int64_t{256}, std::int64_t{1} << 20}) {
+    const Key key(n);
+    KVStore own = KVStore::create("dist_sync");
+    own.init(key, zeros({n}));
+    const NDArray g = ones({n}), out = zeros({n});
+    std::int64_t best = INT64_MAX;
+    for (int i = 0; i < 20; ++i) {
+      own.barrier();
+      const std::int64_t begin = now();
+      own.pushpull(key, g, out);
+      out.wait();
+      best = std::min(best, now() - begin);
+    }
+    if (kv.rank() == 0)
+      std::printf("%lld bytes: %lld us\n", static_cast<long long>(n) * 4, static_cast<long long>(best / 1000));
+  }
+}
+
+void push_steps(KVStore& kv, int steps) {
+  const NDArray out = zeros({300'000});
+  for (int i = 0; i < steps; ++i) {
+    kv.push("w", ones({300'000}));
+    kv.pull("w", out);
+    out.wait();
+  }
+}
+
+int run(const std::string& what, const std::string& path) {
+  KVStore kv = KVStore::create("dist_sync");
+  const bool last = kv.rank() == kv.num_workers() - 1;
+  if (what != "fine") kv.init("w", zeros({300'000}));
+  if (what == "fine") {
+    random_programs();
+    compressed(kv);
+    states(kv, path);
+    timed(kv);
+  } else if (what == "killed") {
+    push_steps(kv, 5);
+    if (last) ::raise(SIGKILL);
+    push_steps(kv, 1'000'000);
+  } else if (what == "leaves") {  // with status 0, and the others still push
+    if (last) return 0;
+    push_steps(kv, 1'000'000);
+  } else if (what == "throws") {
+    if (last) fail("this worker has had enough");
+    push_steps(kv, 1'000'000);
+  } else if (what == "differs") {
+    kv.init({"a", "b"}, {zeros({3}), zeros({3})});
+    kv.push(last ? "b" : "a", ones({3}));
+  } else {
+    fail("processes: '", what, "' is no program");
+  }
+  kv.barrier();
+  if (kv.rank() == 0) std::printf("%s: %d workers are done\n", what.c_str(), kv.num_workers());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc > 1 ? argv[1] : "fine", argc > 2 ? argv[2] : "kvstore.states");
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
