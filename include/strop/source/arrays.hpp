@@ -16,8 +16,10 @@
 #include <strop/core/scalar_impl.hpp>
 #include <strop/core/shape_impl.hpp>
 #include <strop/core/text_impl.hpp>
+#include <strop/data/data_iter_impl.hpp>
 #include <strop/data/libsvm_impl.hpp>
 #include <strop/data/libsvm_iter_impl.hpp>
+#include <strop/data/libsvm_reader_impl.hpp>
 #include <strop/data/lines_impl.hpp>
 #include <strop/engine/bulk_impl.hpp>
 #include <strop/engine/crew_impl.hpp>
