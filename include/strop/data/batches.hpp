@@ -29,12 +29,12 @@ enum class Rest : std::uint8_t {
 /// - `begin_epoch(n)`: puts the records into the order of epoch n; rewind() follows;
 /// - `append_numbers(from, count, list)`: which records those are that were taken from place `from` on;
 /// - `left()`: how many more there are in the epoch;
-/// - `gather(numbers)`: gathers the records of these numbers.
+/// - `gather(numbers)`: gathers the records of these numbers, where it has each of them, `has(number)`;
+/// - `take_empty(n)`: gathers n that hold nothing.
 template <class R>
 concept RecordSource = requires(R records, Index n, DataBatch& batch) {
   records.clear();                             // nothing is gathered
   { records.take(n) } -> std::same_as<Index>;  // gathers the next n, or what is left of them, and says how many
-  records.take_empty(n);                       // gathers n that hold nothing
   records.give(batch);                         // writes data and labels of what is gathered
   records.rewind();                            // the first record is the next one
 };
@@ -165,7 +165,7 @@ class Batches {
   }
   void fill_empty() {
     const Index missing = size_ - count();
-    records_.take_empty(missing);
+    if constexpr (requires { records_.take_empty(missing); }) records_.take_empty(missing);
     for (Index k = 0; k < missing; ++k) numbers_.push_back(-1);
   }
   void order(std::int64_t epoch) {

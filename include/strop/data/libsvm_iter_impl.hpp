@@ -23,9 +23,7 @@ STROP_IMPL const LibSVMParams& checked(const LibSVMParams& p) {
   if (p.label_shape.ndim() != 1 || p.label_shape[0] < 1)
     refuse("label_shape is ", p.label_shape, ", expected one extent, the number of labels of a row");
   if (p.batch_size < 1) refuse("batch_size is ", p.batch_size, ", expected 1 or more");
-  if (p.num_parts < 1) refuse("num_parts is ", p.num_parts, ", expected 1 or more");
-  if (p.part_index < 0 || p.part_index >= p.num_parts)
-    refuse("part_index is ", p.part_index, ", expected one of 0 to ", p.num_parts - 1);
+  check_part("LibSVMIter", p.num_parts, p.part_index);
   const auto refuse_count = [&](std::string_view what, std::int64_t of_row) {
     std::int64_t count = 0;
     if (__builtin_mul_overflow(p.batch_size, of_row, &count))

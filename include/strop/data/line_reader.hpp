@@ -3,6 +3,7 @@
 /// Rows of text files, parsed by all threads; and those of two files side by side, data and labels.
 #pragma once
 #include <strop/core/list.hpp>
+#include <strop/data/data_part.hpp>
 #include <strop/data/lines.hpp>
 #include <strop/data/text_cursor.hpp>
 #include <strop/engine/pool.hpp>
@@ -101,11 +102,6 @@ class LineReader {
   Format format_;
   List<Rows> pieces_;  // of the last block
   Index piece_ = 0, row_ = 0, used_ = 0;
-};
-
-/// Which part of the data is read.
-struct DataPart {
-  std::int64_t parts = 1, part = 0;
 };
 
 /// Rows of data and, where a file of their own has them, of labels: as many of one as of the other.

@@ -16,11 +16,15 @@
 #include <strop/core/scalar_impl.hpp>
 #include <strop/core/shape_impl.hpp>
 #include <strop/core/text_impl.hpp>
+#include <strop/data/array_rows_impl.hpp>
+#include <strop/data/csv_iter_impl.hpp>
 #include <strop/data/data_iter_impl.hpp>
 #include <strop/data/libsvm_impl.hpp>
 #include <strop/data/libsvm_iter_impl.hpp>
 #include <strop/data/libsvm_reader_impl.hpp>
 #include <strop/data/lines_impl.hpp>
+#include <strop/data/mnist_iter_impl.hpp>
+#include <strop/data/ndarray_iter_impl.hpp>
 #include <strop/engine/bulk_impl.hpp>
 #include <strop/engine/crew_impl.hpp>
 #include <strop/engine/execute_impl.hpp>
