@@ -100,6 +100,7 @@ class Batches {
 
   /// The epoch, the place in its order, what holds of the two, and the records that are kept from the epoch before.
   std::string position() const {
+    if (kept_ > 0 && !can_gather) return {};
     std::string text = cat(epoch_, ' ', place_, ' ', over_ ? 1 : 0, ' ', continues_ ? 1 : 0, ' ', continued_ ? 1 : 0);
     for (Index k = 0; k < kept_; ++k) text += cat(' ', numbers_[k]);
     return text;
@@ -122,7 +123,7 @@ class Batches {
     over_ = said[2] != 0, continues_ = said[3] != 0, continued_ = said[4] != 0;
     order(continues_ ? epoch_ + 1 : epoch_);
     skip(said[1], text);
-    if constexpr (requires(Span<const std::int64_t> n) { records_.gather(n); }) {
+    if constexpr (can_gather) {
       numbers_.append(said.span().subspan(5));
       for (const std::int64_t number : numbers_)
         if (!records_.has(number)) refuse_position(text);
@@ -137,6 +138,8 @@ class Batches {
   std::vector<DataDesc> provide_label() const { return records_.provide_label(size_); }
 
  private:
+  static constexpr bool can_gather = requires(Records& records, Span<const std::int64_t> n) { records.gather(n); };
+
   /// How many are gathered.
   Index count() const { return numbers_.size(); }
   void drop() {

@@ -81,6 +81,8 @@ class StageOf final : public BatchStage {
   S source_;
 };
 
+class Upstream;
+
 }  // namespace detail
 
 /// Batches of any pipeline, one after the other, in epochs. A range-for gives the batches of an epoch, the next one
@@ -107,8 +109,10 @@ class DataIter {
   std::vector<DataDesc> provide_data() const;
   std::vector<DataDesc> provide_label() const;
 
-  /// Where the iterator is, behind the current batch, as a text for resume(). Error where the pipeline cannot say.
+  /// Where the iterator is, behind the current batch, as a text for resume(). Error where the pipeline cannot say, of
+  /// which has_position() tells.
   std::string position() const;
+  bool has_position() const;
   /// Goes on where position() was asked for, of an iterator with the same parameters over the same data, in another
   /// process as well: the same batches follow. Error where the text is no such position.
   void resume(std::string_view position);
@@ -143,11 +147,33 @@ class DataIter {
   DataIter(const char* name, std::int64_t prefetch_buffer, detail::BatchStage* stage);
 
  private:
+  friend class detail::Upstream;
   struct State;
   State& state() const;
+  void begin_epoch(bool seen);
   State* state_ = nullptr;
 };
 
+namespace detail {
+
+/// The iterator that a stage takes its batches from. A stage that is made ahead itself knows of the end of an epoch
+/// before it was given: whoever resets says what was seen.
+class Upstream {
+ public:
+  explicit Upstream(DataIter of) : of_(std::move(of)) {}
+  DataIter& operator*() { return of_; }
+  const DataIter& operator*() const { return of_; }
+  DataIter* operator->() { return &of_; }
+  const DataIter* operator->() const { return &of_; }
+  void begin_epoch(bool seen) { of_.begin_epoch(seen); }
+  /// Whether the current batch is known to end the epoch.
+  bool last() const;
+
+ private:
+  DataIter of_;
+};
+
+}  // namespace detail
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)

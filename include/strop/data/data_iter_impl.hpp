@@ -74,20 +74,24 @@ STROP_IMPL DataBatch& DataIter::batch() const {
 }
 
 STROP_IMPL void DataIter::reset() {
+  const State& s = state();
+  if (s.begun) begin_epoch(s.ended || (s.there && s.current.last));
+}
+STROP_IMPL void DataIter::begin_epoch(bool seen) {
   State& s = state();
-  if (!s.begun) return;
-  const bool seen = s.ended || (s.there && s.current.last);
   s.there = false;
   s.ahead.restart([&] { s.stage->begin_epoch(seen); });
   s.begun = s.ended = false;
   s.current.position = s.stage->position();
 }
+STROP_IMPL bool detail::Upstream::last() const { return of_.state().there && of_.state().current.last; }
 
 STROP_IMPL std::vector<DataDesc> DataIter::provide_data() const { return state().stage->provide_data(); }
 STROP_IMPL std::vector<DataDesc> DataIter::provide_label() const { return state().stage->provide_label(); }
 
+STROP_IMPL bool DataIter::has_position() const { return !state().current.position.empty(); }
 STROP_IMPL std::string DataIter::position() const {
-  if (state().current.position.empty()) fail(state_->name, ": this pipeline cannot say where it is");
+  if (!has_position()) fail(state_->name, ": this pipeline cannot say where it is");
   return state_->current.position;
 }
 

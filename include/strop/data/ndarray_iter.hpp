@@ -35,6 +35,12 @@ class LastBatch {
   Rule rule_;
 };
 
+namespace detail {
+enum class Rest : std::uint8_t;
+/// What Batches calls the rule.
+Rest rest_of(LastBatch rule);
+}  // namespace detail
+
 /// Parameters of NDArrayIter: the original's names, order and defaults, then ours.
 struct NDArrayParams {
   std::int64_t batch_size = 1;  ///< rows of a batch

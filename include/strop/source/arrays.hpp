@@ -19,12 +19,16 @@
 #include <strop/data/array_rows_impl.hpp>
 #include <strop/data/csv_iter_impl.hpp>
 #include <strop/data/data_iter_impl.hpp>
+#include <strop/data/image_record_impl.hpp>
 #include <strop/data/libsvm_impl.hpp>
 #include <strop/data/libsvm_iter_impl.hpp>
 #include <strop/data/libsvm_reader_impl.hpp>
 #include <strop/data/lines_impl.hpp>
 #include <strop/data/mnist_iter_impl.hpp>
 #include <strop/data/ndarray_iter_impl.hpp>
+#include <strop/data/record_file_impl.hpp>
+#include <strop/data/stages_impl.hpp>
+#include <strop/data/text_lines_impl.hpp>
 #include <strop/engine/bulk_impl.hpp>
 #include <strop/engine/crew_impl.hpp>
 #include <strop/engine/execute_impl.hpp>
