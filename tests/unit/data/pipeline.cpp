@@ -62,7 +62,7 @@ static_assert(Reader<Counting> && Reader<RecordReader> && Reader<TextLines>);
 static_assert(Reader<Shuffled<Sharded<Counting>>>);
 static_assert(!Reader<std::string>);
 
-Example number(std::string_view record) { return {{array(Integers{std::stoll(std::string(record))})}, {}}; }
+Example counted(std::string_view record) { return {{array(Integers{std::stoll(std::string(record))})}, {}}; }
 
 template <class R>
 Integers numbers_of(R& reader) {
@@ -178,7 +178,7 @@ TEST_CASE("random pipelines give what a plain loop gives, and go on after any ba
         wanted.emplace_back(rows.begin() + static_cast<std::ptrdiff_t>(k),
                             rows.begin() + static_cast<std::ptrdiff_t>(k + size));
     }
-    const auto make = [&] { return batched(Counting{count}, &number, params); };
+    const auto make = [&] { return batched(Counting{count}, &counted, params); };
     DataIter batches = make();
     std::vector<Integers> found;
     std::vector<std::string> places;
@@ -229,7 +229,7 @@ TEST_CASE("records that are wrong are said with their number, again until a rese
   CHECK(sentence([&] { other.next(); }) ==
         "uneven: record 2: data is dense float32 of shape (3,), expected dense float32 of shape (2,) as the first "
         "record has");
-  DataIter nothing = batched(Counting{0}, &number, {});
+  DataIter nothing = batched(Counting{0}, &counted, {});
   CHECK_FALSE(nothing.next());
   CHECK(nothing.provide_data().empty());
 }
