@@ -19,7 +19,6 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,7 +104,10 @@ class FileBytes {
 /// The keys of an index file, in its order, and where their records begin.
 struct RecordIndex {
   std::vector<std::int64_t> keys;
-  std::map<std::int64_t, std::int64_t> places;
+  struct Place {
+    std::int64_t key, byte, line;
+  };
+  std::vector<Place> places;  // by key, those of one key in their order
 
   RecordIndex(std::string_view function, const std::string& path) {
     FileBytes file(function, path);
@@ -124,8 +126,16 @@ struct RecordIndex {
         fail(function, ": \"", path, "\", line ", number, ": '", printable(line, 40),
              "' is no key, tabulator and byte");
       keys.push_back(key);
-      places[key] = place;  // of several the last one, as the original's
+      places.push_back({key, place, number});
     }
+    std::sort(places.begin(), places.end(),
+              [](const Place& a, const Place& b) { return a.key != b.key ? a.key < b.key : a.line < b.line; });
+  }
+  /// Where the record of a key begins, of several the last one, as the original's; -1: there is no such key.
+  std::int64_t find(std::int64_t key) const {
+    const auto behind = std::upper_bound(places.begin(), places.end(), key,
+                                         [](std::int64_t wanted, const Place& place) { return wanted < place.key; });
+    return behind != places.begin() && (behind - 1)->key == key ? (behind - 1)->byte : -1;
   }
 };
 
@@ -201,9 +211,9 @@ struct RecordReader::State {
     return *index;
   }
   std::int64_t place_of(std::int64_t key) const {
-    const auto found = keys().places.find(key);
-    if (found == index->places.end()) fail("RecordReader: \"", index_path, "\" has no key ", key);
-    return found->second;
+    const std::int64_t byte = keys().find(key);
+    if (byte < 0) fail("RecordReader: \"", index_path, "\" has no key ", key);
+    return byte;
   }
 
   std::string path, index_path;

@@ -14,7 +14,8 @@
 namespace strop::inline v0 {
 
 /// `size` batches an epoch of another iterator, which begins anew where it ends. With `reset_internal` it begins anew
-/// with each epoch as well, else it goes on. Throws Error where size is below 1, and where the other has no batch.
+/// with each epoch as well, else it goes on, behind what was made ahead of it. Throws Error where size is below 1, and
+/// where the other has no batch.
 ///
 /// Example: `ResizeIter(LibSVMIter("a.libsvm", {.data_shape = {1000}, .batch_size = 32}), 100)`
 class ResizeIter : public DataIter {

@@ -24,12 +24,16 @@ STROP_IMPL bool take_number(std::string_view& text, char mark, std::int64_t& num
   return true;
 }
 
+/// Where an iterator is; empty where it cannot say.
+STROP_IMPL std::string position_of(const Upstream& of) { return of->has_position() ? of->position() : std::string(); }
+
 /// So many batches of another iterator.
 class Resized {
  public:
   Resized(DataIter of, std::int64_t size, bool reset_internal)
       : of_(std::move(of)), size_(size), reset_internal_(reset_internal) {
     if (size < 1) fail("ResizeIter: size is ", size, ", expected 1 or more");
+    start_ = position_of(of_);
   }
   bool next(DataBatch& batch) {
     if (given_ == size_) return false;
@@ -42,20 +46,30 @@ class Resized {
     return true;
   }
   bool last() const { return given_ == size_; }
+  /// Where the end was not seen, epochs of the other iterator that began meanwhile do not count: who resets may have
+  /// seen none of them.
   void begin_epoch(bool seen) {
     given_ = 0;
-    if (!reset_internal_) return;
-    if (seen)
+    if (reset_internal_ && seen) {
       of_->reset();
-    else
+    } else if (reset_internal_) {
+      if (!start_.empty()) of_->resume(start_);
       of_.begin_epoch(false);
+    }
+    start_ = position_of(of_);
   }
-  std::string position() const { return of_->has_position() ? cat(given_, '/', of_->position()) : std::string(); }
+  /// How many were given, where the epoch began (how long that is, and it), where the other iterator is.
+  std::string position() const {
+    return start_.empty() ? std::string() : cat(given_, '/', start_.size(), ':', start_, of_->position());
+  }
   void resume(std::string_view position) {
     std::string_view of = position;
-    if (!take_number(of, '/', given_) || given_ > size_)
+    std::int64_t size = 0;
+    if (!take_number(of, '/', given_) || given_ > size_ || !take_number(of, ':', size) ||
+        unsigned_size(size) > of.size())
       fail("ResizeIter: \"", position, "\" is no position in these batches");
-    of_->resume(of);
+    start_ = of.substr(0, unsigned_size(size));
+    of_->resume(of.substr(unsigned_size(size)));
   }
   std::vector<DataDesc> provide_data() const { return of_->provide_data(); }
   std::vector<DataDesc> provide_label() const { return of_->provide_label(); }
@@ -64,6 +78,7 @@ class Resized {
   Upstream of_;
   std::int64_t size_, given_ = 0;
   bool reset_internal_;
+  std::string start_;  // where the epoch began; empty where the other iterator cannot say
 };
 
 /// The batches of another iterator as they are.
@@ -77,7 +92,7 @@ class Passed {
   }
   bool last() const { return of_.last(); }
   void begin_epoch(bool seen) { of_.begin_epoch(seen); }
-  std::string position() const { return of_->has_position() ? of_->position() : std::string(); }
+  std::string position() const { return position_of(of_); }
   void resume(std::string_view position) { of_->resume(position); }
   std::vector<DataDesc> provide_data() const { return of_->provide_data(); }
   std::vector<DataDesc> provide_label() const { return of_->provide_label(); }
@@ -125,8 +140,8 @@ class Joined {
   std::string position() const {
     std::string out;
     for (const Upstream& each : of_) {
-      if (!each->has_position()) return {};
-      const std::string one = each->position();
+      const std::string one = position_of(each);
+      if (one.empty()) return {};
       out += cat(one.size(), ':', one);
     }
     return out;

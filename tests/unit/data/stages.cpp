@@ -90,7 +90,7 @@ TEST_CASE("an epoch of so many batches of another iterator") {
   ResizeIter nothing(DataIter(Counting{.count = 0}), 1);
   CHECK(sentence([&] { nothing.next(); }) == "ResizeIter: the iterator has no batches");
   CHECK_FALSE(ResizeIter(DataIter(Counting{.count = 1}), 1).has_position());
-  for (const char* wrong : {"", "1", "9/0 0 0 0 0", "x/0 0 0 0 0"})
+  for (const char* wrong : {"", "1", "9/0:0 0 0 0 0", "x/0:", "1/9:0 0 0"})
     CHECK(sentence([&] { more.resume(wrong); }).find("is no position in these batches") != std::string::npos);
 }
 
