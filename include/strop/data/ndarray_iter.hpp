@@ -7,6 +7,7 @@
 #include <strop/data/data_iter.hpp>
 #include <strop/tensor/named_arrays.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -81,8 +82,11 @@ class ArraySources {
 class NDArrayIter : public DataIter {
  public:
   NDArrayIter(const ArraySources& data, const ArraySources& label, const NDArrayParams& params);
-  NDArrayIter(const ArraySources& data, const NDArrayParams& params) : NDArrayIter(data, {}, params) {}
-  explicit NDArrayIter(const ArraySources& data, const ArraySources& label = {}) : NDArrayIter(data, label, {}) {}
+  NDArrayIter(const ArraySources& data, const NDArrayParams& params) : NDArrayIter(data, ArraySources(), params) {}
+  explicit NDArrayIter(const ArraySources& data) : NDArrayIter(data, ArraySources(), NDArrayParams{}) {}
+  /// A template, so that braces are parameters: g++ takes them for arrays as well.
+  template <std::convertible_to<ArraySources> L>
+  NDArrayIter(const ArraySources& data, const L& label) : NDArrayIter(data, label, NDArrayParams{}) {}
 };
 
 }  // namespace strop::inline v0

@@ -35,8 +35,9 @@ struct RecordParams {
 class RecordReader {
  public:
   explicit RecordReader(const std::string& path, const RecordParams& params = {});
-  RecordReader(const std::string& path, const std::string& index) : RecordReader(path, RecordParams{.index = index}) {}
-  RecordReader(const std::string& path, const char* index) : RecordReader(path, RecordParams{.index = index}) {}
+  /// With an index file. A template, so that braces are parameters: g++ takes them for a string as well.
+  template <std::convertible_to<std::string> S>
+  RecordReader(const std::string& path, const S& index) : RecordReader(path, RecordParams{.index = index}) {}
   RecordReader(RecordReader&& from) noexcept;
   RecordReader& operator=(RecordReader&& from) noexcept;
   ~RecordReader();

@@ -116,7 +116,7 @@ TEST_CASE("any bytes come back, in parts each once") {
     const std::string path = folder / "a.rec";
     {
       RecordWriter writer(path);
-      for (unsigned k = random() % 60; k > 0; --k) {
+      for (auto k = random() % 60; k > 0; --k) {
         texts.push_back(random() % 10 == 0 ? std::string(random() % 1000000, 'x') + mark : made_up(random));
         writer.write(texts.back());
       }
