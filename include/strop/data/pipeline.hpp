@@ -192,18 +192,29 @@ DataIter batched(R reader, Parse parse, const PipelineParams& params, std::strin
 /// Batches of a format. Throws Error as batched() does, and where a parameter of the format is out of its range.
 ///
 /// Example: `for (auto& batch : pipeline(Sensor{.path = "a.rec"}, {.batch_size = 32})) use(batch.data[0]);`
-template <DataFormat F>
+template <class F>
 DataIter pipeline(const F& format, const PipelineParams& params = {}) {
-  constexpr std::string_view name = detail::type_name<F>;
-  detail::check_params(name, detail::param_table<F>, &format);
-  auto parse = [format](std::string_view record) { return Example(format.parse(record)); };
-  if constexpr (requires { format.open(params.num_parts, params.part_index); }) {
-    detail::check_part(name, params.num_parts, params.part_index);
-    PipelineParams rest = params;
-    rest.num_parts = 1, rest.part_index = 0;
-    return batched(format.open(params.num_parts, params.part_index), std::move(parse), rest, name);
+  if constexpr (DataFormat<F>) {
+    constexpr std::string_view name = detail::type_name<F>;
+    detail::check_params(name, detail::param_table<F>, &format);
+    auto parse = [format](std::string_view record) { return Example(format.parse(record)); };
+    if constexpr (requires { format.open(params.num_parts, params.part_index); }) {
+      detail::check_part(name, params.num_parts, params.part_index);
+      PipelineParams rest = params;
+      rest.num_parts = 1, rest.part_index = 0;
+      return batched(format.open(params.num_parts, params.part_index), std::move(parse), rest, name);
+    } else {
+      return batched(format.open(), std::move(parse), params, name);
+    }
+  } else if constexpr (!std::is_aggregate_v<F>) {
+    static_assert(!sizeof(F), "strop: a data format is a plain struct without constructors: its fields are parameters");
+  } else if constexpr (!requires(std::string_view record) { Example(format.parse(record)); }) {
+    static_assert(!sizeof(F),
+                  "strop: a data format says what a record becomes: Example parse(std::string_view record) const");
   } else {
-    return batched(format.open(), std::move(parse), params, name);
+    static_assert(!sizeof(F),
+                  "strop: a data format says which reader yields its records: open() const, or open(num_parts, "
+                  "part_index) const, gives an object with bool read(std::string& record) and rewind()");
   }
 }
 
