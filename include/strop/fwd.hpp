@@ -118,10 +118,28 @@ struct Lars;
 
 // Data: data/
 struct DataBatch;
+struct DataDesc;
+class DataIter;
+class LastBatch;
+class ArraySources;
+struct NDArrayParams;
+class NDArrayIter;
+struct CSVParams;
+class CSVIter;
 struct LibSVMFormat;
 struct LibSVMData;
 struct LibSVMParams;
 class LibSVMIter;
+struct MNISTParams;
+class MNISTIter;
+class ResizeIter;
+struct PrefetchParams;
+class PrefetchingIter;
+struct RecordParams;
+class RecordReader;
+class RecordWriter;
+class RecordLabel;
+struct IRHeader;
 
 // Arrays that workers share: kvstore/
 class KVStore;

@@ -18,7 +18,13 @@
 #include <strop/autograd/jvp.hpp>
 #include <strop/autograd/tape.hpp>
 #include <strop/autograd/views.hpp>
+#include <strop/data/csv_iter.hpp>
+#include <strop/data/image_record.hpp>
 #include <strop/data/libsvm_iter.hpp>
+#include <strop/data/mnist_iter.hpp>
+#include <strop/data/ndarray_iter.hpp>
+#include <strop/data/record_file.hpp>
+#include <strop/data/stages.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/graph/checkpoint.hpp>

@@ -2,6 +2,7 @@
 /// \file
 /// Any bytes as LibSVM text: an Error, or rows in order that read back the same after they were written.
 #include <strop/data/libsvm.hpp>
+#include <strop/data/libsvm_reader.hpp>
 #include <strop/strop.hpp>
 
 #include <unistd.h>

@@ -2,11 +2,9 @@
 /// \file
 /// LibSVMIter: LibSVM files as batches of CSR rows, read ahead.
 #pragma once
-#include <strop/data/batch.hpp>
+#include <strop/data/data_iter.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string>
 
 namespace strop::inline v0 {
@@ -36,49 +34,9 @@ struct LibSVMParams {
 /// thread at a time uses it.
 ///
 /// Example: `for (auto& batch : LibSVMIter("a.libsvm", {.data_shape = {1000}, .batch_size = 32})) use(batch.data[0]);`
-class LibSVMIter {
+class LibSVMIter : public DataIter {
  public:
   explicit LibSVMIter(const std::string& data_libsvm, const LibSVMParams& params);
-  LibSVMIter(LibSVMIter&& from) noexcept;
-  LibSVMIter& operator=(LibSVMIter&& from) noexcept;
-  ~LibSVMIter();
-
-  /// Makes the next batch the current one; false at the end of the epoch.
-  bool next();
-  /// The current batch, which the next call of next() replaces; what it was assigned to stays.
-  DataBatch& batch() const;
-  /// Begins the next epoch.
-  void reset();
-
-  class iterator {
-   public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = DataBatch;
-    using difference_type = std::ptrdiff_t;
-    using pointer = DataBatch*;
-    using reference = DataBatch&;
-    explicit iterator(LibSVMIter* of) : of_(of) {}
-    reference operator*() const { return of_->batch(); }
-    pointer operator->() const { return &of_->batch(); }
-    iterator& operator++() {
-      more_ = of_->next();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    friend bool operator==(const iterator& i, std::default_sentinel_t) { return !i.more_; }
-
-   private:
-    friend class LibSVMIter;
-    LibSVMIter* of_;
-    bool more_ = true;
-  };
-  /// The batches of an epoch: of the first one, or of the next.
-  iterator begin();
-  std::default_sentinel_t end() const { return {}; }
-
- private:
-  struct State;
-  State* state_ = nullptr;
 };
 
 }  // namespace strop::inline v0

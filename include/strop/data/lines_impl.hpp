@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <strop/core/config.hpp>
+#include <strop/data/data_part.hpp>
 #include <strop/data/lines.hpp>
 
 #include <algorithm>
@@ -60,8 +61,7 @@ STROP_IMPL void LineBlocks::add_file(const std::string& path, std::int64_t size)
 STROP_IMPL void LineBlocks::take_part(std::int64_t parts, std::int64_t part) {
   std::int64_t total = 0;
   for (const Range& range : ranges_) total += range.end;
-  const auto cut = [&](std::int64_t k) { return total / parts * k + std::min(k, total % parts); };
-  const std::int64_t begin = cut(part), end = cut(part + 1);
+  const std::int64_t begin = part_begin(total, parts, part), end = part_begin(total, parts, part + 1);
   std::int64_t before = 0;
   for (Range& range : ranges_) {
     const std::int64_t size = range.end;

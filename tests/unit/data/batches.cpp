@@ -54,7 +54,7 @@ Seen next(Batches& batches) {
 }  // namespace
 
 TEST_CASE("full batches, and an end that stays") {
-  Batches batches("tens", 2, true, 4);
+  Batches batches("tens", 2, detail::Rest::rounded, 4);
   CHECK(next(batches) == Seen{{10, 20}, {0, 1}, 0});
   CHECK(next(batches) == Seen{{30, 40}, {2, 3}, 0});
   CHECK(next(batches) == Seen{});
@@ -64,7 +64,7 @@ TEST_CASE("full batches, and an end that stays") {
 }
 
 TEST_CASE("records of the beginning fill the last batch, and the next epoch goes on behind them") {
-  Batches batches("tens", 2, true, 3);
+  Batches batches("tens", 2, detail::Rest::rounded, 3);
   next(batches);
   CHECK(next(batches) == Seen{{30, 10}, {2, 0}, 1});
   CHECK(next(batches) == Seen{});
@@ -80,14 +80,14 @@ TEST_CASE("records of the beginning fill the last batch, and the next epoch goes
 }
 
 TEST_CASE("a batch larger than all records has them several times") {
-  Batches batches("tens", 5, true, 2);
+  Batches batches("tens", 5, detail::Rest::rounded, 2);
   CHECK(next(batches) == Seen{{10, 20, 10, 20, 10}, {0, 1, 0, 1, 0}, 3});
   batches.begin_epoch(true);
   CHECK(next(batches) == Seen{{20, 10, 20, 10, 20}, {1, 0, 1, 0, 1}, 4});
 }
 
 TEST_CASE("a batch that was filled to the very last record is followed by one from the first") {
-  Batches batches("tens", 4, true, 2);
+  Batches batches("tens", 4, detail::Rest::rounded, 2);
   for (int epoch = 0; epoch < 3; ++epoch) {
     CHECK(next(batches) == Seen{{10, 20, 10, 20}, {0, 1, 0, 1}, 2});
     CHECK(next(batches) == Seen{});
@@ -96,7 +96,7 @@ TEST_CASE("a batch that was filled to the very last record is followed by one fr
 }
 
 TEST_CASE("empty records fill the last batch where none are rounded") {
-  Batches batches("tens", 2, false, 3);
+  Batches batches("tens", 2, detail::Rest::empty, 3);
   for (int epoch = 0; epoch < 2; ++epoch) {
     next(batches);
     CHECK(next(batches) == Seen{{30, 0}, {2, -1}, 1});
@@ -106,8 +106,9 @@ TEST_CASE("empty records fill the last batch where none are rounded") {
 }
 
 TEST_CASE("no records are no batch") {
-  for (const bool rounded : {false, true}) {
-    Batches batches("tens", 2, rounded, 0);
+  for (const auto rest : {detail::Rest::rounded, detail::Rest::empty, detail::Rest::pad, detail::Rest::discard,
+                          detail::Rest::roll_over}) {
+    Batches batches("tens", 2, rest, 0);
     CHECK(next(batches) == Seen{});
     batches.begin_epoch(true);
     CHECK(next(batches) == Seen{});
@@ -115,7 +116,7 @@ TEST_CASE("no records are no batch") {
 }
 
 TEST_CASE("what a record that cannot be read leaves behind is in no batch") {
-  Batches batches("tens", 2, true, 4, 3);
+  Batches batches("tens", 2, detail::Rest::rounded, 4, 3);
   next(batches);
   CHECK_THROWS_WITH_AS(next(batches), "tens: record 3 is broken", Error);
   batches.begin_epoch(false);

@@ -3,6 +3,7 @@
 /// LibSVM text: what is read, what is refused and where, parts, batches, and the way back.
 #include <strop/data/libsvm.hpp>
 #include <strop/data/libsvm_iter.hpp>
+#include <strop/data/libsvm_reader.hpp>
 #include <strop/strop.hpp>
 #include <unit/tensor/format/bytes.hpp>
 

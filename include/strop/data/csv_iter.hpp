@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// CSVIter: files of numbers between commas as batches, read ahead.
+#pragma once
+#include <strop/core/push_macros.def>
+
+#include <strop/data/data_iter.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace strop::inline v0 {
+
+/// Parameters of CSVIter: the original's names, order and defaults, then ours.
+struct CSVParams {
+  Shape data_shape = {};             ///< of a row
+  std::string label_csv = "";        ///< a file of the labels, or a folder; "" or "NULL": every label is 0
+  Shape label_shape = {1};           ///< of a row's label
+  std::int64_t batch_size = 0;       ///< rows of a batch
+  bool round_batch = true;           ///< the last batch is filled with rows of the beginning, else with zeros
+  std::int64_t prefetch_buffer = 4;  ///< batches that are made ahead; 0: none
+  Dtype dtype = f32;                 ///< of data and labels
+  std::int64_t num_parts = 1;        ///< of how many parts of the data
+  std::int64_t part_index = 0;       ///< this one is read
+};
+
+/// Batches of a file of numbers between commas (of all files of a folder, in the order of their names), a line a row:
+/// `data[0]` of shape (batch_size, *data_shape), `label[0]` of shape (batch_size, *label_shape), of one label a row
+/// (batch_size,). Empty lines, and comments from '#' on, are passed over. Numbers are read to the nearest float32
+/// (float64 where `dtype` is that) and become another floating type from there; of an integer type only whole numbers
+/// that it can hold are taken. A part has the rows whose first byte lies in its share of the bytes, and their labels.
+///
+/// An epoch ends after the batch that holds the last row. With round_batch that batch is filled with the first rows,
+/// `pad` of them, and the next epoch begins behind those, as the original's does. Throws Error, where the batch is
+/// asked for, that names file, line and byte where a line has another count of numbers than the shape, or something
+/// else than numbers; and at once where a parameter is wrong.
+///
+/// Example: `for (auto& batch : CSVIter("a.csv", {.data_shape = {3}, .batch_size = 4})) use(batch.data[0]);`
+class CSVIter : public DataIter {
+ public:
+  CSVIter(const std::string& data_csv, const CSVParams& params);
+};
+
+}  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/data/csv_iter_impl.hpp>
+#endif
+
+#include <strop/core/pop_macros.def>
