@@ -67,7 +67,7 @@ STROP_IMPL void finish_gradients(Span<const NDArray> arrays) {
 }
 
 /// What comes to a backward pass: those of `arrays` that have a history and a gradient.
-struct Heads {
+struct HostHeads {
   List<NDArray, 4> arrays, gradients;
   void add(const NDArray& array, const NDArray& gradient) {
     arrays.push_back(array);
@@ -117,7 +117,7 @@ STROP_IMPL void differentiate(const Entry& entry, const void* op, const Gradient
   for (std::size_t i = 0; i < call.gradients.size(); ++i)
     detail::ask_gradient(detail::element(in.arrays.span(), i), detail::element(call.gradients, i));
   detail::record_again(entry, op, in, out);
-  detail::Heads heads;
+  detail::HostHeads heads;
   for (detail::Index k = 0; k < given.arrays.size() && k < out.arrays.size(); ++k)
     if (given.arrays[k].allocated()) heads.add(out.arrays[k], given.arrays[k]);
   if (!heads.arrays.empty())
@@ -133,7 +133,7 @@ STROP_IMPL void differentiate_again(const Entry& entry, const void* op, const Se
   for (std::size_t k = 0; k < call.heads.size(); ++k)
     detail::ask_gradient(detail::element(given.arrays.span(), k), detail::element(call.head_gradients, k));
   detail::record_again(entry, op, in, out);
-  detail::Heads heads, again;
+  detail::HostHeads heads, again;
   detail::List<NDArray, 4> variables;
   detail::List<detail::Index, 4> at;
   for (detail::Index k = 0; k < given.arrays.size() && k < out.arrays.size(); ++k)

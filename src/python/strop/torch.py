@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of strop as operators of PyTorch: `import strop.torch`, then `torch.ops.strop.smooth_l1(x, scalar=2.0)`.
+
+Every operator of the registry, and of libraries that are loaded before or after, takes tensors of the CPU and gives tensors that
+PyTorch's allocator made; inputs that are contiguous are used where they lie. Operators are differentiated twice, compiled by
+torch.compile and checked by torch.library.opcheck. docs/pytorch.md says which are left out, and why.
+"""
+import functools
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(f"strop.torch needs PyTorch: {error}") from error
+
+from . import _strop
+
+__all__ = ["left_out", "refresh"]
+
+_OLDEST = (2, 9)
+if tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2]) < _OLDEST:
+    raise ImportError(f"strop.torch needs PyTorch 2.9 or newer, this is {torch.__version__}")
+
+_NUMBERS = {torch.float32: 0, torch.float64: 1, torch.float16: 2, torch.uint8: 3, torch.int32: 4, torch.int8: 5, torch.int64: 6,
+            torch.bool: 7, torch.bfloat16: 12}
+_TYPES = {number: dtype for dtype, number in _NUMBERS.items()}
+_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _NUMBERS}
+_below = torch._C._AutoDispatchBelowAutograd  # what torch.library's own kernels of autograd enter
+
+
+def _failing(function):
+    """A kernel whose refusals are RuntimeErrors, as PyTorch's are."""
+
+    @functools.wraps(function)
+    def kernel(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except _strop.Error as error:
+            raise RuntimeError(str(error)) from None
+
+    return kernel
+
+
+def _type_number(name, tensor):
+    number = _NUMBERS.get(tensor.dtype)
+    if number is None:
+        raise RuntimeError(f"{name}: there are no elements of type {tensor.dtype}")
+    return number
+
+
+def _follow_threads():
+    """Has our loops use as many threads as PyTorch's."""
+    threads = torch.get_num_threads()
+    if threads != _strop._num_threads():
+        _strop._set_num_threads(threads)
+
+
+def _is_symbolic(tensors):
+    return any(not isinstance(extent, int) for tensor in tensors for extent in tensor.shape)
+
+
+class _Operator:
+    """One operator, and its kernels."""
+
+    def __init__(self, name):
+        self.core = _strop._HostOperator(name)
+        about = self.core.about
+        self.names, self.inputs = about["names"], about["inputs"]
+        self.name = self.names[0] if self.names else name
+        self.variadic, self.map = about["variadic"], about["map"]
+        self.trains, self.mutates = about["trains"], about["mutates"]
+        self.differentiable = about["differentiable"]
+        self.seen = about["visible"]
+        self.schemas = about
+        self.refused = about["refused"] or ("" if self.inputs else "it takes no tensor")
+
+    # --- arguments ----------------------------------------------------------------------------------------------------
+
+    def split(self, args, kwargs):
+        """(tensors in the operator's own order, parameters, whether it trains) of a call by its schema."""
+        params = {key: _NAMES.get(value, value) if isinstance(value, torch.dtype) else value for key, value in kwargs.items()}
+        train = params.pop("training", False) if self.trains else False
+        if self.variadic:
+            tensors = [*args[:-1], *args[-1]]
+            return tensors, params, train
+        given = [tensor is not None for tensor in args]
+        if len(args) == len(self.inputs) and all(given):
+            return list(args), params, train
+        return [args[at] for at in self.core.placed(params, given)], params, train
+
+    def described(self, tensor, elements=True):
+        return (tensor.data_ptr() if elements else 0, _type_number(self.name, tensor), tuple(tensor.shape))
+
+    def results(self, made, list_of_all):
+        if list_of_all or self.seen < 0:
+            return made
+        if len(made) != self.seen:
+            raise RuntimeError(f"{self.name}: gives {len(made)} results with these parameters, its schema says {self.seen}")
+        return made[0] if self.seen == 1 else tuple(made)
+
+    # --- kernels ------------------------------------------------------------------------------------------------------
+
+    def run(self, args, kwargs, list_of_all=False):
+        tensors, params, train = self.split(args, kwargs)
+        compact = [tensor.contiguous() for tensor in tensors]
+        given = [self.described(tensor) for tensor in compact]
+        made = [torch.empty(shape, dtype=_TYPES[number]) for number, shape in self.core.infer(params, given)]
+        _follow_threads()
+        self.core.run(params, given, [self.described(tensor) for tensor in made], train)
+        if self.mutates:
+            for tensor, copy, about in zip(tensors, compact, self.inputs):
+                if about[3] and copy is not tensor:
+                    tensor.copy_(copy)
+        return self.results(made, list_of_all)
+
+    def shapes(self, args, kwargs, list_of_all=False):
+        """Results on tensors that have no elements, whose sizes may be symbols."""
+        tensors, params, _ = self.split(args, kwargs)
+        if self.map and _is_symbolic(tensors):  # it broadcasts
+            shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
+            found = [(number, shape) for number, _ in self.core.infer(params, [(0, _type_number(self.name, tensor), ()) for tensor in tensors])]
+        else:
+            found = self.core.infer(params, [(0, _type_number(self.name, tensor), tuple(int(extent) for extent in tensor.shape))
+                                             for tensor in tensors])
+        return self.results([tensors[0].new_empty(shape, dtype=_TYPES[number]) for number, shape in found], list_of_all)
+
+    def visible(self, args, kwargs):
+        """Of an operator with outputs that callers do not see: the others."""
+        tensors, params, _ = self.split(args, kwargs)
+        made = self.all(*args, **kwargs)[: self.core.visible(params, len(tensors))]
+        return self.results(made, False)
+
+    def parts(self, inputs, outputs, params):
+        """Inputs and outputs of a gradient, those without elements that it does not read; and what keeps them."""
+        reads = self.core.reads(params, [(0, _type_number(self.name, tensor), ()) for tensor in inputs])
+        kept, parts = [], []
+        for tensors, mask in zip((inputs, outputs), reads):
+            compact = [tensor.contiguous() if mask >> min(i, 63) & 1 else tensor for i, tensor in enumerate(tensors)]
+            kept.append(compact)
+            parts.append([self.described(tensor, mask >> min(i, 63) & 1) for i, tensor in enumerate(compact)])
+        return *parts, kept
+
+    def coming(self, tensors, like, kept):
+        """What comes to tensors like these; None does not come."""
+        compact = [None if tensor is None else tensor.contiguous() for tensor in tensors]
+        kept.append(compact)
+        return [(0, *about[1:]) if tensor is None else self.described(tensor) for tensor, about in zip(compact, like)]
+
+    def room(self, like, wanted):
+        """(new tensors for the gradients that are wanted, all gradients as the core is told of them)."""
+        made = {i: torch.empty(like[i][2], dtype=_TYPES[like[i][1]]) for i in wanted}
+        return list(made.values()), [self.described(made[i]) if i in made else (0, *about[1:]) for i, about in enumerate(like)]
+
+    def differentiate(self, heads, inputs, outputs, wanted, kwargs):
+        _, params, train = self.parameters(kwargs)
+        given, results, kept = self.parts(inputs, outputs, params)
+        heads = self.coming(heads, results, kept)
+        made, to = self.room(given, wanted)
+        _follow_threads()
+        self.core.differentiate(params, heads, given, results, to, train)
+        return made
+
+    def differentiate_again(self, seconds, heads, inputs, outputs, wanted, asked, kwargs):
+        _, params, train = self.parameters(kwargs)
+        given, results, kept = self.parts(inputs, outputs, params)
+        count = len(heads)
+        heads = self.coming(heads, results, kept)
+        coming = [None] * len(inputs)
+        for i, second in zip(wanted, seconds):
+            coming[i] = second
+        seconds = self.coming(coming, given, kept)
+        made, to = self.room([*heads, *given], asked)
+        _follow_threads()
+        self.core.differentiate_again(params, seconds, heads, given, results, to[:count], to[count:], train)
+        return made
+
+    def parameters(self, kwargs):
+        params = {key: _NAMES.get(value, value) if isinstance(value, torch.dtype) else value for key, value in kwargs.items()}
+        return None, params, params.pop("training", False) if self.trains else False
+
+    # --- the graph ----------------------------------------------------------------------------------------------------
+
+    def record(self, op, keys, args, kwargs):
+        """The call, in PyTorch's graph where something asks for its gradient."""
+        tensors, params, _ = self.split(args, kwargs)
+        written = [args[i] for i, about in enumerate(self.inputs) if about[3]] if self.mutates else []
+        recording = torch.is_grad_enabled()
+        for tensor in written:
+            if recording and tensor.requires_grad:
+                raise RuntimeError(f"{self.name}: writes a tensor that requires a gradient; detach it")
+        with_step = self.differentiable and recording and any(tensor.requires_grad for tensor in tensors)
+        def call():
+            with _below():
+                return op.redispatch(keys & torch._C._after_autograd_keyset, *args, **kwargs)
+        if with_step:
+            made = _Call.apply(self, call, params, kwargs, *tensors)
+            made = list(made) if isinstance(op._schema.returns[0].type, torch.ListType) else made[0] if len(made) == 1 else made
+        else:
+            made = call()
+        for tensor in written:
+            torch.autograd.graph.increment_version(tensor)
+        return made
+
+    def record_gradient(self, op, keys, args, kwargs):
+        def call():
+            with _below():
+                return op.redispatch(keys & torch._C._after_autograd_keyset, *args, **kwargs)
+        heads, inputs, outputs, wanted = args
+        if not torch.is_grad_enabled() or not any(tensor is not None and tensor.requires_grad for tensor in (*heads, *inputs)):
+            return call()
+        return list(_Gradient.apply(self, call, kwargs, outputs, wanted, len(heads), *heads, *inputs))
+
+    def record_second(self, op, keys, args, kwargs):
+        def call():
+            with _below():
+                return op.redispatch(keys & torch._C._after_autograd_keyset, *args, **kwargs)
+        tensors = [tensor for tensor in (*args[0], *args[1], *args[2]) if tensor is not None]
+        if not torch.is_grad_enabled() or not any(tensor.requires_grad for tensor in tensors):
+            return call()
+        return list(_Last.apply(self, call, *tensors))
+
+    # --- registration -------------------------------------------------------------------------------------------------
+
+    def define(self, library, taken):
+        """Defines the operator by those of its names that are free, and the operators of its gradients."""
+        own = self.name
+        if self.schemas["all"]:
+            self.all = self.kernels(library, f"_all_{own}", self.schemas["all"], True)
+        for name in self.names:
+            if name in taken:
+                continue
+            taken.add(name)
+            if self.schemas["all"]:
+                library.define(name + self.schemas["forward"], tags=(torch.Tag.pt2_compliant_tag,))
+                library.impl(name, _failing(lambda *args, **kwargs: self.visible(args, kwargs)), "CompositeImplicitAutograd")
+            else:
+                op = self.kernels(library, name, self.schemas["forward"], False)
+                if self.map:
+                    _register_vmap(library, name, op)
+        if not self.differentiable:
+            return
+        name = f"_backward_{own}"
+        op = self.defined(library, name, self.schemas["gradient"])
+        library.impl(name, _failing(lambda heads, inputs, outputs, wanted, **kwargs: self.differentiate(heads, inputs, outputs, wanted, kwargs)), "CPU")
+        library.impl(name, lambda heads, inputs, outputs, wanted, **kwargs: [torch.empty_like(inputs[i], memory_format=torch.contiguous_format) for i in wanted], "Meta")
+        library.impl(name, _failing(lambda keys, *args, **kwargs: self.record_gradient(self.gradient, keys, args, kwargs)), "Autograd", with_keyset=True)
+        self.gradient = op
+        name = f"_backward_twice_{own}"
+        self.second = self.defined(library, name, self.schemas["second_gradient"])
+        library.impl(name, _failing(lambda seconds, heads, inputs, outputs, wanted, given, **kwargs: self.differentiate_again(
+            seconds, heads, inputs, outputs, wanted, given, kwargs)), "CPU")
+        library.impl(name, lambda seconds, heads, inputs, outputs, wanted, given, **kwargs: [
+            torch.empty_like([*heads, *inputs][i], memory_format=torch.contiguous_format) for i in given], "Meta")
+        library.impl(name, _failing(lambda keys, *args, **kwargs: self.record_second(self.second, keys, args, kwargs)), "Autograd", with_keyset=True)
+
+    def defined(self, library, name, schema):
+        library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
+        return getattr(torch.ops.strop, name).default
+
+    def kernels(self, library, name, schema, list_of_all):
+        op = self.defined(library, name, schema)
+        library.impl(name, _failing(lambda *args, **kwargs: self.run(args, kwargs, list_of_all)), "CPU")
+        library.impl(name, _failing(lambda *args, **kwargs: self.shapes(args, kwargs, list_of_all)), "Meta")
+        if self.differentiable or self.mutates:
+            library.impl(name, _failing(lambda keys, *args, **kwargs: self.record(op, keys, args, kwargs)), "Autograd", with_keyset=True)
+        return op
+
+
+def _shell(tensor):
+    """A tensor that lends its shape alone: one element, repeated."""
+    return tensor.detach().new_empty(()).expand(tensor.shape)
+
+
+class _Call(torch.autograd.Function):
+    """A call of an operator."""
+
+    @staticmethod
+    def forward(ctx, operator, call, params, kwargs, *tensors):
+        ctx.set_materialize_grads(False)
+        made = call()
+        made = list(made) if isinstance(made, (list, tuple)) else [made]
+        reads, results = operator.core.reads(params, [(0, _NUMBERS[tensor.dtype], ()) for tensor in tensors])
+        # What a result is kept for is a function of the inputs, which the second gradient goes back to.
+        ctx.inputs = [None if results or reads >> min(i, 63) & 1 else _shell(tensor) for i, tensor in enumerate(tensors)]
+        ctx.outputs = [None if results >> min(k, 63) & 1 else _shell(tensor) for k, tensor in enumerate(made)]
+        ctx.save_for_backward(*(tensor for tensor, shell in zip((*tensors, *made), (*ctx.inputs, *ctx.outputs)) if shell is None))
+        ctx.operator, ctx.kwargs = operator, kwargs
+        ctx.mark_non_differentiable(*(tensor for tensor in made if not tensor.is_floating_point()))
+        return tuple(made)
+
+    @staticmethod
+    def backward(ctx, *heads):
+        kept = iter(ctx.saved_tensors)
+        inputs, outputs = ([next(kept) if shell is None else shell for shell in shells] for shells in (ctx.inputs, ctx.outputs))
+        wanted = [i for i, needed in enumerate(ctx.needs_input_grad[4:]) if needed]
+        made = ctx.operator.gradient(list(heads), inputs, outputs, wanted, **ctx.kwargs)
+        gradients = [None] * len(inputs)
+        for i, gradient in zip(wanted, made):
+            gradients[i] = gradient
+        return None, None, None, None, *gradients
+
+
+class _Gradient(torch.autograd.Function):
+    """A call of the gradient of an operator."""
+
+    @staticmethod
+    def forward(ctx, operator, call, kwargs, outputs, wanted, count, *tensors):
+        ctx.set_materialize_grads(False)
+        ctx.operator, ctx.kwargs, ctx.wanted, ctx.count = operator, kwargs, wanted, count
+        ctx.given = [tensor is not None for tensor in tensors]
+        ctx.save_for_backward(*(tensor for tensor in tensors if tensor is not None), *(tensor.detach() for tensor in outputs))
+        return tuple(call())
+
+    @staticmethod
+    def backward(ctx, *seconds):
+        kept = iter(ctx.saved_tensors)
+        tensors = [next(kept) if given else None for given in ctx.given]
+        wanted = [i for i, needed in enumerate(ctx.needs_input_grad[6:]) if needed]
+        made = ctx.operator.second(list(seconds), tensors[: ctx.count], tensors[ctx.count:], list(kept), ctx.wanted, wanted, **ctx.kwargs)
+        gradients = [None] * len(tensors)
+        for i, gradient in zip(wanted, made):
+            gradients[i] = gradient
+        return None, None, None, None, None, None, *gradients
+
+
+class _Last(torch.autograd.Function):
+    """A call of the second gradient, which has none itself."""
+
+    @staticmethod
+    def forward(ctx, operator, call, *tensors):
+        ctx.name = operator.name
+        return tuple(call())
+
+    @staticmethod
+    def backward(ctx, *heads):
+        raise RuntimeError(f"strop::{ctx.name}: PyTorch differentiates it twice, and it is asked for a third time")
+
+
+def _register_vmap(library, name, op):
+    """A map goes over a batch as over any other axis."""
+
+    def rule(info, in_dims, *args, **kwargs):
+        ranks = [tensor.dim() - (dim is not None) for tensor, dim in zip(args, in_dims)]
+        moved = []
+        for tensor, dim, rank in zip(args, in_dims, ranks):
+            if dim is not None:  # the batch first, then what broadcasting would have put before
+                tensor = tensor.movedim(dim, 0)
+                tensor = tensor.reshape(tensor.shape[0], *[1] * (max(ranks) - rank), *tensor.shape[1:])
+            moved.append(tensor)
+        made = op(*moved, **kwargs)
+        return made, 0 if isinstance(made, torch.Tensor) else tuple(0 for _ in made)
+
+    torch.library.register_vmap(f"strop::{name}", rule, lib=library)
+
+
+_library = torch.library.Library("strop", "FRAGMENT")
+_taken = set()
+_seen = set()
+left_out = {}  # {name: why it is no operator of PyTorch}
+
+
+def refresh():
+    """Makes operators of PyTorch of those that the registry has got since: loading a library does that."""
+    fresh = [names[0] for names in _strop.list_operators() if names[0] not in _seen]
+    made = []
+    for name in fresh:
+        _seen.add(name)
+        operator = _Operator(name)
+        if operator.refused:
+            left_out[name] = operator.refused
+        else:
+            made.append(operator)
+    own = {operator.name for operator in made}
+    for operator in made:  # an operator's own name goes before another's alias
+        operator.names = [name for name in operator.names if name == operator.name or name not in own]
+        operator.define(_library, _taken)
+
+
+refresh()
