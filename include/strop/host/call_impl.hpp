@@ -66,6 +66,15 @@ STROP_IMPL void finish_gradients(Span<const NDArray> arrays) {
   }
 }
 
+/// Random numbers would be those of our stream, which the framework does not seed.
+STROP_IMPL void check_draws_nothing(const Entry& entry, const void* op, host::Tensors in) {
+  if (entry.resources == nullptr) return;
+  std::vector<Shape> shapes;
+  for (const host::Tensor& t : in) shapes.push_back(t.shape);
+  if (entry.resources(op, shapes).random)
+    fail(entry.snake, ": draws random numbers with these parameters, which are not those of the framework");
+}
+
 /// What comes to a backward pass: those of `arrays` that have a history and a gradient.
 struct HostHeads {
   List<NDArray, 4> arrays, gradients;
@@ -101,6 +110,7 @@ STROP_IMPL void run(const Entry& entry, const void* op, Tensors in, Tensors out,
                       "make room for");
   const detail::HostScope scope(train);
   detail::HostArrays inputs(in), outputs(out);
+  detail::check_draws_nothing(entry, op, in);
   detail::List<Request, 8> requests;
   for (const NDArray& y : outputs.arrays) requests.push_back(y.allocated() ? Request::write : Request::null);
   detail::dispatch(entry, op, inputs.pointers.span(), outputs.arrays.span(), requests.span());

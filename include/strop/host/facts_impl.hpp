@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/host/facts.hpp>
+#include <strop/op/mode.hpp>
 #include <strop/op/registry.hpp>
 
 #include <dlfcn.h>
@@ -44,6 +45,7 @@ STROP_IMPL bool draws_or_keeps(const Entry& e) {
   if (e.cpu.make_state != nullptr) return true;
   if (e.resources == nullptr) return false;
   const std::vector<Shape> shapes(unsigned_size(e.inputs < 0 ? std::max(e.min_inputs, 1) : e.inputs), Shape{1, 1});
+  const ModeScope training(nullptr, true);  // some draw in training alone
   try {
     const Ref<ParamBox> box = try_params(e);
     return box && e.resources(box->get(), shapes).random;

@@ -5,6 +5,7 @@ Every operator of the registry, and of libraries that are loaded before or after
 PyTorch's allocator made; inputs that are contiguous are used where they lie. Operators are differentiated twice, compiled by
 torch.compile and checked by torch.library.opcheck. docs/pytorch.md says which are left out, and why.
 """
+import atexit
 import functools
 
 try:
@@ -24,13 +25,12 @@ _NUMBERS = {torch.float32: 0, torch.float64: 1, torch.float16: 2, torch.uint8: 3
             torch.bool: 7, torch.bfloat16: 12}
 _TYPES = {number: dtype for dtype, number in _NUMBERS.items()}
 _NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _NUMBERS}
-_below = torch._C._AutoDispatchBelowAutograd  # what torch.library's own kernels of autograd enter
+_TAGS = (torch.Tag.pt2_compliant_tag,)
 
 
 def _failing(function):
     """A kernel whose refusals are RuntimeErrors, as PyTorch's are."""
 
-    @functools.wraps(function)
     def kernel(*args, **kwargs):
         try:
             return function(*args, **kwargs)
@@ -38,6 +38,12 @@ def _failing(function):
             raise RuntimeError(str(error)) from None
 
     return kernel
+
+
+@functools.cache
+def _op(name):
+    """An operator of PyTorch, looked up when it is called first: that takes longer than to define it."""
+    return getattr(torch.ops.strop, name).default
 
 
 def _type_number(name, tensor):
@@ -77,8 +83,7 @@ class _Operator:
 
     def split(self, args, kwargs):
         """(tensors in the operator's own order, parameters, whether it trains) of a call by its schema."""
-        params = {key: _NAMES.get(value, value) if isinstance(value, torch.dtype) else value for key, value in kwargs.items()}
-        train = params.pop("training", False) if self.trains else False
+        params, train = self.parameters(kwargs)
         if self.variadic:
             tensors = [*args[:-1], *args[-1]]
             return tensors, params, train
@@ -86,6 +91,11 @@ class _Operator:
         if len(args) == len(self.inputs) and all(given):
             return list(args), params, train
         return [args[at] for at in self.core.placed(params, given)], params, train
+
+    def parameters(self, kwargs):
+        """(parameters, whether the call trains)."""
+        params = {key: _NAMES.get(value, value) if isinstance(value, torch.dtype) else value for key, value in kwargs.items()}
+        return params, params.pop("training", False) if self.trains else False
 
     def described(self, tensor, elements=True):
         return (tensor.data_ptr() if elements else 0, _type_number(self.name, tensor), tuple(tensor.shape))
@@ -126,7 +136,7 @@ class _Operator:
     def visible(self, args, kwargs):
         """Of an operator with outputs that callers do not see: the others."""
         tensors, params, _ = self.split(args, kwargs)
-        made = self.all(*args, **kwargs)[: self.core.visible(params, len(tensors))]
+        made = _op(f"_all_{self.name}")(*args, **kwargs)[: self.core.visible(params, len(tensors))]
         return self.results(made, False)
 
     def parts(self, inputs, outputs, params):
@@ -151,7 +161,7 @@ class _Operator:
         return list(made.values()), [self.described(made[i]) if i in made else (0, *about[1:]) for i, about in enumerate(like)]
 
     def differentiate(self, heads, inputs, outputs, wanted, kwargs):
-        _, params, train = self.parameters(kwargs)
+        params, train = self.parameters(kwargs)
         given, results, kept = self.parts(inputs, outputs, params)
         heads = self.coming(heads, results, kept)
         made, to = self.room(given, wanted)
@@ -160,7 +170,7 @@ class _Operator:
         return made
 
     def differentiate_again(self, seconds, heads, inputs, outputs, wanted, asked, kwargs):
-        _, params, train = self.parameters(kwargs)
+        params, train = self.parameters(kwargs)
         given, results, kept = self.parts(inputs, outputs, params)
         count = len(heads)
         heads = self.coming(heads, results, kept)
@@ -173,96 +183,90 @@ class _Operator:
         self.core.differentiate_again(params, seconds, heads, given, results, to[:count], to[count:], train)
         return made
 
-    def parameters(self, kwargs):
-        params = {key: _NAMES.get(value, value) if isinstance(value, torch.dtype) else value for key, value in kwargs.items()}
-        return None, params, params.pop("training", False) if self.trains else False
-
     # --- the graph ----------------------------------------------------------------------------------------------------
 
-    def record(self, op, keys, args, kwargs):
+    def record(self, name, keys, args, kwargs):
         """The call, in PyTorch's graph where something asks for its gradient."""
         tensors, params, _ = self.split(args, kwargs)
         written = [args[i] for i, about in enumerate(self.inputs) if about[3]] if self.mutates else []
         recording = torch.is_grad_enabled()
-        for tensor in written:
-            if recording and tensor.requires_grad:
-                raise RuntimeError(f"{self.name}: writes a tensor that requires a gradient; detach it")
-        with_step = self.differentiable and recording and any(tensor.requires_grad for tensor in tensors)
-        def call():
-            with _below():
-                return op.redispatch(keys & torch._C._after_autograd_keyset, *args, **kwargs)
-        if with_step:
-            made = _Call.apply(self, call, params, kwargs, *tensors)
-            made = list(made) if isinstance(op._schema.returns[0].type, torch.ListType) else made[0] if len(made) == 1 else made
+        if recording and any(tensor.requires_grad for tensor in written):
+            raise RuntimeError(f"{self.name}: writes a tensor that requires a gradient; detach it")
+        if self.differentiable and recording and any(tensor.requires_grad for tensor in tensors):
+            made = _Call.apply(self, _deferred(name, keys, args, kwargs), params, kwargs, *tensors)
+            made = list(made) if isinstance(_op(name)._schema.returns[0].type, torch.ListType) else made[0] if len(made) == 1 else made
         else:
-            made = call()
+            made = _deferred(name, keys, args, kwargs)()
         for tensor in written:
             torch.autograd.graph.increment_version(tensor)
         return made
 
-    def record_gradient(self, op, keys, args, kwargs):
-        def call():
-            with _below():
-                return op.redispatch(keys & torch._C._after_autograd_keyset, *args, **kwargs)
+    def record_gradient(self, name, keys, args, kwargs):
         heads, inputs, outputs, wanted = args
-        if not torch.is_grad_enabled() or not any(tensor is not None and tensor.requires_grad for tensor in (*heads, *inputs)):
+        call = _deferred(name, keys, args, kwargs)
+        if not _asks(*heads, *inputs):
             return call()
         return list(_Gradient.apply(self, call, kwargs, outputs, wanted, len(heads), *heads, *inputs))
 
-    def record_second(self, op, keys, args, kwargs):
-        def call():
-            with _below():
-                return op.redispatch(keys & torch._C._after_autograd_keyset, *args, **kwargs)
+    def record_second(self, name, keys, args, kwargs):
+        call = _deferred(name, keys, args, kwargs)
         tensors = [tensor for tensor in (*args[0], *args[1], *args[2]) if tensor is not None]
-        if not torch.is_grad_enabled() or not any(tensor.requires_grad for tensor in tensors):
-            return call()
-        return list(_Last.apply(self, call, *tensors))
+        return list(_Last.apply(self, call, *tensors)) if _asks(*tensors) else call()
 
     # --- registration -------------------------------------------------------------------------------------------------
 
     def define(self, library, taken):
         """Defines the operator by those of its names that are free, and the operators of its gradients."""
-        own = self.name
-        if self.schemas["all"]:
-            self.all = self.kernels(library, f"_all_{own}", self.schemas["all"], True)
+        schemas, own = self.schemas, self.name
+        if schemas["all"]:
+            self.kernels(library, f"_all_{own}", schemas["all"], True)
         for name in self.names:
             if name in taken:
                 continue
             taken.add(name)
-            if self.schemas["all"]:
-                library.define(name + self.schemas["forward"], tags=(torch.Tag.pt2_compliant_tag,))
+            if schemas["all"]:
+                library.define(name + schemas["forward"], tags=_TAGS)
                 library.impl(name, _failing(lambda *args, **kwargs: self.visible(args, kwargs)), "CompositeImplicitAutograd")
             else:
-                op = self.kernels(library, name, self.schemas["forward"], False)
+                self.kernels(library, name, schemas["forward"], False)
                 if self.map:
-                    _register_vmap(library, name, op)
+                    _register_vmap(library, name)
         if not self.differentiable:
             return
-        name = f"_backward_{own}"
-        op = self.defined(library, name, self.schemas["gradient"])
-        library.impl(name, _failing(lambda heads, inputs, outputs, wanted, **kwargs: self.differentiate(heads, inputs, outputs, wanted, kwargs)), "CPU")
-        library.impl(name, lambda heads, inputs, outputs, wanted, **kwargs: [torch.empty_like(inputs[i], memory_format=torch.contiguous_format) for i in wanted], "Meta")
-        library.impl(name, _failing(lambda keys, *args, **kwargs: self.record_gradient(self.gradient, keys, args, kwargs)), "Autograd", with_keyset=True)
-        self.gradient = op
-        name = f"_backward_twice_{own}"
-        self.second = self.defined(library, name, self.schemas["second_gradient"])
-        library.impl(name, _failing(lambda seconds, heads, inputs, outputs, wanted, given, **kwargs: self.differentiate_again(
-            seconds, heads, inputs, outputs, wanted, given, kwargs)), "CPU")
-        library.impl(name, lambda seconds, heads, inputs, outputs, wanted, given, **kwargs: [
-            torch.empty_like([*heads, *inputs][i], memory_format=torch.contiguous_format) for i in given], "Meta")
-        library.impl(name, _failing(lambda keys, *args, **kwargs: self.record_second(self.second, keys, args, kwargs)), "Autograd", with_keyset=True)
-
-    def defined(self, library, name, schema):
-        library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
-        return getattr(torch.ops.strop, name).default
+        first, second = self.gradients = f"_backward_{own}", f"_backward_twice_{own}"
+        library.define(first + schemas["gradient"], tags=_TAGS)
+        library.impl(first, _failing(lambda *args, **kwargs: self.differentiate(*args, kwargs)), "CPU")
+        library.impl(first, lambda heads, inputs, outputs, wanted, **_: [_like(inputs[i]) for i in wanted], "Meta")
+        library.impl(first, _failing(lambda keys, *args, **kwargs: self.record_gradient(first, keys, args, kwargs)), "Autograd", with_keyset=True)
+        library.define(second + schemas["second_gradient"], tags=_TAGS)
+        library.impl(second, _failing(lambda *args, **kwargs: self.differentiate_again(*args, kwargs)), "CPU")
+        library.impl(second, lambda seconds, heads, inputs, outputs, wanted, given, **_: [_like((*heads, *inputs)[i]) for i in given], "Meta")
+        library.impl(second, _failing(lambda keys, *args, **kwargs: self.record_second(second, keys, args, kwargs)), "Autograd", with_keyset=True)
 
     def kernels(self, library, name, schema, list_of_all):
-        op = self.defined(library, name, schema)
+        library.define(name + schema, tags=_TAGS)
         library.impl(name, _failing(lambda *args, **kwargs: self.run(args, kwargs, list_of_all)), "CPU")
         library.impl(name, _failing(lambda *args, **kwargs: self.shapes(args, kwargs, list_of_all)), "Meta")
         if self.differentiable or self.mutates:
-            library.impl(name, _failing(lambda keys, *args, **kwargs: self.record(op, keys, args, kwargs)), "Autograd", with_keyset=True)
-        return op
+            library.impl(name, _failing(lambda keys, *args, **kwargs: self.record(name, keys, args, kwargs)), "Autograd", with_keyset=True)
+
+
+def _deferred(name, keys, args, kwargs):
+    """A call of an operator below PyTorch's autograd, to be made."""
+
+    def call():
+        with torch._C._AutoDispatchBelowAutograd():  # as torch.library's own kernels of autograd do
+            return _op(name).redispatch(keys & torch._C._after_autograd_keyset, *args, **kwargs)
+
+    return call
+
+
+def _asks(*tensors):
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+
+
+def _like(tensor):
+    return torch.empty_like(tensor, memory_format=torch.contiguous_format)
 
 
 def _shell(tensor):
@@ -292,7 +296,7 @@ class _Call(torch.autograd.Function):
         kept = iter(ctx.saved_tensors)
         inputs, outputs = ([next(kept) if shell is None else shell for shell in shells] for shells in (ctx.inputs, ctx.outputs))
         wanted = [i for i, needed in enumerate(ctx.needs_input_grad[4:]) if needed]
-        made = ctx.operator.gradient(list(heads), inputs, outputs, wanted, **ctx.kwargs)
+        made = _op(ctx.operator.gradients[0])(list(heads), inputs, outputs, wanted, **ctx.kwargs)
         gradients = [None] * len(inputs)
         for i, gradient in zip(wanted, made):
             gradients[i] = gradient
@@ -315,7 +319,7 @@ class _Gradient(torch.autograd.Function):
         kept = iter(ctx.saved_tensors)
         tensors = [next(kept) if given else None for given in ctx.given]
         wanted = [i for i, needed in enumerate(ctx.needs_input_grad[6:]) if needed]
-        made = ctx.operator.second(list(seconds), tensors[: ctx.count], tensors[ctx.count:], list(kept), ctx.wanted, wanted, **ctx.kwargs)
+        made = _op(ctx.operator.gradients[1])(list(seconds), tensors[: ctx.count], tensors[ctx.count:], list(kept), ctx.wanted, wanted, **ctx.kwargs)
         gradients = [None] * len(tensors)
         for i, gradient in zip(wanted, made):
             gradients[i] = gradient
@@ -335,7 +339,7 @@ class _Last(torch.autograd.Function):
         raise RuntimeError(f"strop::{ctx.name}: PyTorch differentiates it twice, and it is asked for a third time")
 
 
-def _register_vmap(library, name, op):
+def _register_vmap(library, name):
     """A map goes over a batch as over any other axis."""
 
     def rule(info, in_dims, *args, **kwargs):
@@ -346,7 +350,7 @@ def _register_vmap(library, name, op):
                 tensor = tensor.movedim(dim, 0)
                 tensor = tensor.reshape(tensor.shape[0], *[1] * (max(ranks) - rank), *tensor.shape[1:])
             moved.append(tensor)
-        made = op(*moved, **kwargs)
+        made = _op(name)(*moved, **kwargs)
         return made, 0 if isinstance(made, torch.Tensor) else tuple(0 for _ in made)
 
     torch.library.register_vmap(f"strop::{name}", rule, lib=library)
@@ -355,6 +359,7 @@ def _register_vmap(library, name, op):
 _library = torch.library.Library("strop", "FRAGMENT")
 _taken = set()
 _seen = set()
+_operators = []
 left_out = {}  # {name: why it is no operator of PyTorch}
 
 
@@ -373,6 +378,15 @@ def refresh():
     for operator in made:  # an operator's own name goes before another's alias
         operator.names = [name for name in operator.names if name == operator.name or name not in own]
         operator.define(_library, _taken)
+    _operators.extend(made)
+
+
+def _end():
+    """PyTorch's dispatcher keeps our kernels, and so this module, longer than the interpreter lives: they let go of the core."""
+    for operator in _operators:
+        operator.core = None
+    globals()["_strop"] = None
 
 
 refresh()
+atexit.register(_end)

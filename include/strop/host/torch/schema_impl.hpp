@@ -38,6 +38,7 @@ STROP_IMPL std::string torch_default(const ParamTable& table, const void* object
   const ValueType& type = *table.fields[i].type;
   const std::string text = table.print(object, i);
   if (type.optional && text == "None") return text;
+  if (type.kind == ParamKind::bounds) return "None";  // PyTorch has no default of such a list; None is not given
   switch (type.kind) {
     case ParamKind::flag:
     case ParamKind::integer: return text;
@@ -47,8 +48,8 @@ STROP_IMPL std::string torch_default(const ParamTable& table, const void* object
     case ParamKind::enumeration: return cat('"', text, '"');
     case ParamKind::shape:
     case ParamKind::axes:
-    case ParamKind::bounds:
     case ParamKind::numbers: return torch_list(text);
+    case ParamKind::bounds: break;
     case ParamKind::dtype:
       for (const Dtype dtype : all_dtypes)
         if (name_of(dtype) == text) return cat(torch_number(dtype));
@@ -97,7 +98,8 @@ STROP_IMPL std::string torch_type(const detail::ValueType& type) {
     }
     return "str";
   };
-  return cat(named(), type.optional ? "?" : "");
+  const bool none = type.optional || (type.kind == ParamKind::bounds && !type.required);
+  return cat(named(), none ? "?" : "");
 }
 
 STROP_IMPL TorchSchemas torch_schemas(const Facts& facts) {
