@@ -52,6 +52,8 @@ class HostOperator {
     all["gradient"] = to_text(schemas_.gradient);
     all["second_gradient"] = to_text(schemas_.second_gradient);
     all["visible"] = facts_.visible;
+    all["outputs"] = facts_.outputs;
+    all["constant"] = facts_.constant;
     all["variadic"] = facts_.variadic;
     all["map"] = facts_.entry.is_map();
     all["trains"] = facts_.trains;

@@ -13,7 +13,8 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// The numbers of outputs of calls with some parameter changed: all the same, or none.
+/// How many outputs a call has, and how many of them are seen: with the default parameters, where every call with one
+/// parameter changed has as many; else none.
 STROP_IMPL std::optional<std::pair<int, int>> outputs_of_every_call(const Entry& e) {
   if (e.is_map()) return std::pair(e.outputs, e.visible);
   const int given = e.inputs < 0 ? std::max(e.min_inputs, 1) : e.inputs;
@@ -25,7 +26,7 @@ STROP_IMPL std::optional<std::pair<int, int>> outputs_of_every_call(const Entry&
       if (!box) return;
       const std::pair<int, int> found = count_outputs(e, box->get(), given);
       if (!count) count = found;
-      same = same && *count == found;
+      same = same && count->first == found.first;
     } catch (const Error&) {  // parameters that no call may have
     }
   };
@@ -60,9 +61,12 @@ namespace host {
 
 STROP_IMPL Facts::Facts(const Entry& e) : entry(e), arguments(arguments_of(e)) {
   for (const Argument& a : arguments.inputs) variadic = variadic || a.variadic;
+  if (variadic)  // the list stands for what some calls name
+    std::erase_if(arguments.inputs, [](const Argument& a) { return a.optional && !a.variadic; });
   if (const auto count = detail::outputs_of_every_call(e)) outputs = count->first, visible = count->second;
   const detail::GradientRule& rule = e.gradient;
-  differentiable = rule.entry != nullptr || rule.compose != nullptr;
+  constant = rule.constant;
+  differentiable = !constant && (rule.entry != nullptr || rule.compose != nullptr || rule.zero);
   trains = e.mutates && differentiable;
   if (e.found != 0)
     refused = "the shape of its result follows from the data";

@@ -74,8 +74,8 @@ class _Operator:
         self.name = self.names[0] if self.names else name
         self.variadic, self.map = about["variadic"], about["map"]
         self.trains, self.mutates = about["trains"], about["mutates"]
-        self.differentiable = about["differentiable"]
-        self.seen = about["visible"]
+        self.differentiable, self.constant = about["differentiable"], about["constant"]
+        self.counts = about["visible"], about["outputs"]
         self.schemas = about
         self.refused = about["refused"] or ("" if self.inputs else "it takes no tensor")
 
@@ -100,16 +100,18 @@ class _Operator:
     def described(self, tensor, elements=True):
         return (tensor.data_ptr() if elements else 0, _type_number(self.name, tensor), tuple(tensor.shape))
 
-    def results(self, made, list_of_all):
-        if list_of_all or self.seen < 0:
+    def results(self, made, of_all):
+        said = self.counts[of_all]
+        if said < 0:
             return made
-        if len(made) != self.seen:
-            raise RuntimeError(f"{self.name}: gives {len(made)} results with these parameters, its schema says {self.seen}")
-        return made[0] if self.seen == 1 else tuple(made)
+        if len(made) != said:
+            raise RuntimeError(f"{self.name}: gives {len(made)} results with these parameters, and {said} without; the operator "
+                               f"_all_{self.name} gives all that there are")
+        return made[0] if said == 1 else tuple(made)
 
     # --- kernels ------------------------------------------------------------------------------------------------------
 
-    def run(self, args, kwargs, list_of_all=False):
+    def run(self, args, kwargs, of_all=False):
         tensors, params, train = self.split(args, kwargs)
         compact = [tensor.contiguous() for tensor in tensors]
         given = [self.described(tensor) for tensor in compact]
@@ -120,9 +122,9 @@ class _Operator:
             for tensor, copy, about in zip(tensors, compact, self.inputs):
                 if about[3] and copy is not tensor:
                     tensor.copy_(copy)
-        return self.results(made, list_of_all)
+        return self.results(made, of_all)
 
-    def shapes(self, args, kwargs, list_of_all=False):
+    def shapes(self, args, kwargs, of_all=False):
         """Results on tensors that have no elements, whose sizes may be symbols."""
         tensors, params, _ = self.split(args, kwargs)
         if self.map and _is_symbolic(tensors):  # it broadcasts
@@ -131,13 +133,14 @@ class _Operator:
         else:
             found = self.core.infer(params, [(0, _type_number(self.name, tensor), tuple(int(extent) for extent in tensor.shape))
                                              for tensor in tensors])
-        return self.results([tensors[0].new_empty(shape, dtype=_TYPES[number]) for number, shape in found], list_of_all)
+        return self.results([tensors[0].new_empty(shape, dtype=_TYPES[number]) for number, shape in found], of_all)
 
     def visible(self, args, kwargs):
         """Of an operator with outputs that callers do not see: the others."""
         tensors, params, _ = self.split(args, kwargs)
-        made = _op(f"_all_{self.name}")(*args, **kwargs)[: self.core.visible(params, len(tensors))]
-        return self.results(made, False)
+        made = _op(f"_all_{self.name}")(*args, **kwargs)
+        made = [made] if isinstance(made, torch.Tensor) else list(made)
+        return self.results(made[: self.core.visible(params, len(tensors))], False)
 
     def parts(self, inputs, outputs, params):
         """Inputs and outputs of a gradient, those without elements that it does not read; and what keeps them."""
@@ -192,11 +195,15 @@ class _Operator:
         recording = torch.is_grad_enabled()
         if recording and any(tensor.requires_grad for tensor in written):
             raise RuntimeError(f"{self.name}: writes a tensor that requires a gradient; detach it")
-        if self.differentiable and recording and any(tensor.requires_grad for tensor in tensors):
+        asked = not self.constant and recording and any(tensor.requires_grad for tensor in tensors)
+        if asked and self.differentiable:
             made = _Call.apply(self, _deferred(name, keys, args, kwargs), params, kwargs, *tensors)
-            made = list(made) if isinstance(_op(name)._schema.returns[0].type, torch.ListType) else made[0] if len(made) == 1 else made
+        elif asked:
+            made = _Without.apply(f"strop::{self.name}: has no gradient", _deferred(name, keys, args, kwargs), *tensors)
         else:
             made = _deferred(name, keys, args, kwargs)()
+        if asked:
+            made = list(made) if isinstance(_op(name)._schema.returns[0].type, torch.ListType) else made[0] if len(made) == 1 else made
         for tensor in written:
             torch.autograd.graph.increment_version(tensor)
         return made
@@ -211,7 +218,9 @@ class _Operator:
     def record_second(self, name, keys, args, kwargs):
         call = _deferred(name, keys, args, kwargs)
         tensors = [tensor for tensor in (*args[0], *args[1], *args[2]) if tensor is not None]
-        return list(_Last.apply(self, call, *tensors)) if _asks(*tensors) else call()
+        if not _asks(*tensors):
+            return call()
+        return list(_Without.apply(f"strop::{self.name}: PyTorch differentiates it twice, and it is asked for a third time", call, *tensors))
 
     # --- registration -------------------------------------------------------------------------------------------------
 
@@ -243,11 +252,11 @@ class _Operator:
         library.impl(second, lambda seconds, heads, inputs, outputs, wanted, given, **_: [_like((*heads, *inputs)[i]) for i in given], "Meta")
         library.impl(second, _failing(lambda keys, *args, **kwargs: self.record_second(second, keys, args, kwargs)), "Autograd", with_keyset=True)
 
-    def kernels(self, library, name, schema, list_of_all):
+    def kernels(self, library, name, schema, of_all):
         library.define(name + schema, tags=_TAGS)
-        library.impl(name, _failing(lambda *args, **kwargs: self.run(args, kwargs, list_of_all)), "CPU")
-        library.impl(name, _failing(lambda *args, **kwargs: self.shapes(args, kwargs, list_of_all)), "Meta")
-        if self.differentiable or self.mutates:
+        library.impl(name, _failing(lambda *args, **kwargs: self.run(args, kwargs, of_all)), "CPU")
+        library.impl(name, _failing(lambda *args, **kwargs: self.shapes(args, kwargs, of_all)), "Meta")
+        if not self.constant or self.mutates:
             library.impl(name, _failing(lambda keys, *args, **kwargs: self.record(name, keys, args, kwargs)), "Autograd", with_keyset=True)
 
 
@@ -283,8 +292,9 @@ class _Call(torch.autograd.Function):
         made = call()
         made = list(made) if isinstance(made, (list, tuple)) else [made]
         reads, results = operator.core.reads(params, [(0, _NUMBERS[tensor.dtype], ()) for tensor in tensors])
-        # What a result is kept for is a function of the inputs, which the second gradient goes back to.
-        ctx.inputs = [None if results or reads >> min(i, 63) & 1 else _shell(tensor) for i, tensor in enumerate(tensors)]
+        # A result that is kept is a function of the inputs, which the second gradient goes back to.
+        ctx.inputs = [None if reads >> min(i, 63) & 1 or (results and ctx.needs_input_grad[4 + i]) else _shell(tensor)
+                      for i, tensor in enumerate(tensors)]
         ctx.outputs = [None if results >> min(k, 63) & 1 else _shell(tensor) for k, tensor in enumerate(made)]
         ctx.save_for_backward(*(tensor for tensor, shell in zip((*tensors, *made), (*ctx.inputs, *ctx.outputs)) if shell is None))
         ctx.operator, ctx.kwargs = operator, kwargs
@@ -326,17 +336,20 @@ class _Gradient(torch.autograd.Function):
         return None, None, None, None, None, None, *gradients
 
 
-class _Last(torch.autograd.Function):
-    """A call of the second gradient, which has none itself."""
+class _Without(torch.autograd.Function):
+    """A call that has no gradient: it says so when somebody asks."""
 
     @staticmethod
-    def forward(ctx, operator, call, *tensors):
-        ctx.name = operator.name
-        return tuple(call())
+    def forward(ctx, sentence, call, *tensors):
+        ctx.sentence = sentence
+        made = call()
+        made = tuple(made) if isinstance(made, (list, tuple)) else (made,)
+        ctx.mark_non_differentiable(*(tensor for tensor in made if not tensor.is_floating_point()))
+        return made
 
     @staticmethod
     def backward(ctx, *heads):
-        raise RuntimeError(f"strop::{ctx.name}: PyTorch differentiates it twice, and it is asked for a third time")
+        raise RuntimeError(ctx.sentence)
 
 
 def _register_vmap(library, name):

@@ -188,6 +188,7 @@ struct Step : torch::autograd::Node {
   }
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& coming) override {
+    TORCH_CHECK(known.facts.differentiable, known.shown, ": has no gradient");
     TORCH_CHECK(order < 2, known.shown, ": PyTorch differentiates it twice, and it is asked for a third time");
     TORCH_CHECK(!released_ || saves_nothing(), torch::autograd::ERR_BACKWARD_TWICE);
     torch::jit::Stack stack;
@@ -303,7 +304,9 @@ struct Recorded : c10::OperatorKernel {
     StepPointer owner;
     Step* made = nullptr;
     Reads reads;
-    if (known.facts.differentiable && tracks(given.tensors)) {
+    if (!known.facts.differentiable && !known.facts.constant && tracks(given.tensors))
+      made = step(0, given.tensors, owner);  // which says that there is none
+    else if (known.facts.differentiable && tracks(given.tensors)) {
       const Params params(known, values.slice(inputs));
       const TensorList placed = given.placed(known, params.get());
       made = step(0, placed, owner);
@@ -316,6 +319,7 @@ struct Recorded : c10::OperatorKernel {
     if (made == nullptr) return;
     const TensorList results = results_of(stack);
     for (const at::Tensor& t : results) link(t, owner);
+    if (!known.facts.differentiable) return;
     for (std::size_t k = 0; k < results.size(); ++k)
       made->outputs.emplace_back(Reads::has(reads.outputs, k) ? results[k] : shell_of(results[k]),
                                  Reads::has(reads.outputs, k));
@@ -331,7 +335,8 @@ struct Recorded : c10::OperatorKernel {
   TensorList results_of(const torch::jit::Stack& stack) const {
     if (stack.back().isList()) return tensors_of(stack.back());
     TensorList all;
-    for (const c10::IValue& one : torch::jit::last(stack, static_cast<std::size_t>(known.facts.visible)))
+    const int count = known.all ? known.facts.outputs : known.facts.visible;
+    for (const c10::IValue& one : torch::jit::last(stack, static_cast<std::size_t>(count)))
       all.push_back(one.toTensor());
     return all;
   }

@@ -109,22 +109,23 @@ inline std::vector<Tensor> described(const Known& known, at::ArrayRef<at::Tensor
 }
 
 /// What a call gives back: one tensor, several, or a list of them.
-inline void push_results(const Known& known, torch::jit::Stack& stack, TensorList results, bool list) {
-  if (list || known.facts.visible < 0) {
+inline void push_results(const Known& known, torch::jit::Stack& stack, TensorList results, bool all) {
+  const int said = all ? known.facts.outputs : known.facts.visible;
+  if (said < 0) {
     stack.emplace_back(c10::List<at::Tensor>(at::ArrayRef<at::Tensor>(results)));
     return;
   }
-  if (std::ssize(results) != known.facts.visible)
-    fail(known.entry().snake, ": gives ", results.size(), " results with these parameters, its schema says ",
-         known.facts.visible);
+  if (std::ssize(results) != said)
+    fail(known.entry().snake, ": gives ", results.size(), " results with these parameters, and ", said,
+         " without; the operator _all_", known.schemas.names.front(), " gives all that there are");
   for (at::Tensor& t : results) stack.emplace_back(std::move(t));
 }
 
 /// The kernel of an operator: all of its outputs are made and written.
 struct Forward : c10::OperatorKernel {
   const Known& known;
-  bool list;  // of the operator that gives all outputs
-  Forward(const Known& k, bool l) : known(k), list(l) {}
+  bool all;  // of the operator that gives all outputs
+  Forward(const Known& k, bool a) : known(k), all(a) {}
 
   void operator()(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack* stack) const {
     translated([&] { call(*stack); });
@@ -152,7 +153,7 @@ struct Forward : c10::OperatorKernel {
       for (std::size_t i = 0; i < placed.size(); ++i)
         if (!placed[i].is_same(compact[i]) && is_written(i)) placed[i].copy_(compact[i]);
     torch::jit::drop(stack, count);
-    push_results(known, stack, std::move(results), list);
+    push_results(known, stack, std::move(results), all);
   }
   bool is_written(std::size_t i) const {
     const std::vector<Argument>& list_of = known.facts.arguments.inputs;
@@ -163,8 +164,8 @@ struct Forward : c10::OperatorKernel {
 /// Shapes and types of results, of tensors without elements. The sizes of maps may be symbols.
 struct Meta : c10::OperatorKernel {
   const Known& known;
-  bool list;
-  Meta(const Known& k, bool l) : known(k), list(l) {}
+  bool all;
+  Meta(const Known& k, bool a) : known(k), all(a) {}
 
   void operator()(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack* stack) const {
     translated([&] { call(*stack); });
@@ -185,7 +186,7 @@ struct Meta : c10::OperatorKernel {
     else
       known_results(params.get(), placed, results);
     torch::jit::drop(stack, count);
-    push_results(known, stack, std::move(results), list);
+    push_results(known, stack, std::move(results), all);
   }
   static void add(TensorList& results, const at::Tensor& like, c10::SymIntArrayRef sizes, Dtype dtype) {
     results.push_back(at::empty_symint(sizes, like.options().dtype(scalar_type(dtype)).layout(c10::kStrided)));

@@ -31,7 +31,14 @@ struct Visible : c10::OperatorKernel {
     const TensorList placed = Given(known, values).placed(known, params.get());
     const int visible = detail::count_outputs(known.entry(), params.get(), static_cast<int>(placed.size())).second;
     known.all->callBoxed(stack);
-    TensorList results = tensors_of(torch::jit::pop(stack));
+    TensorList results;
+    if (known.facts.outputs < 0) {
+      results = tensors_of(torch::jit::pop(stack));
+    } else {
+      const auto all = static_cast<std::size_t>(known.facts.outputs);
+      for (const c10::IValue& one : torch::jit::last(stack, all)) results.push_back(one.toTensor());
+      torch::jit::drop(stack, all);
+    }
     results.resize(static_cast<std::size_t>(visible));
     push_results(known, stack, std::move(results), false);
   }
@@ -74,11 +81,10 @@ class Registration {
   }
 
  private:
-  void add_kernels(const std::string& name, const Known& known, bool list) {
-    kernel<Forward>(name, c10::DispatchKey::CPU, known, list);
-    kernel<Meta>(name, c10::DispatchKey::Meta, known, list);
-    if (known.facts.differentiable || known.entry().mutates)
-      kernel<Recorded>(name, c10::DispatchKey::Autograd, known, 0);
+  void add_kernels(const std::string& name, const Known& known, bool all) {
+    kernel<Forward>(name, c10::DispatchKey::CPU, known, all);
+    kernel<Meta>(name, c10::DispatchKey::Meta, known, all);
+    kernel<Recorded>(name, c10::DispatchKey::Autograd, known, 0);
   }
   c10::OperatorHandle define(const Known&, const std::string& name, const std::string& schema) {
     to_.def(cat(name, schema).c_str(), {at::Tag::pt2_compliant_tag});

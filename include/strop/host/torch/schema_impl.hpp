@@ -130,15 +130,14 @@ STROP_IMPL TorchSchemas torch_schemas(const Facts& facts) {
     tensors += a.variadic ? "[]" : a.optional ? "?" : "";
     tensors += cat(' ', a.name, a.optional && ends && !a.variadic ? "=None" : "");
   }
-  std::string results = "Tensor[]";
-  if (facts.visible == 1) results = "Tensor";
-  if (facts.visible > 1) {
-    results = "(";
-    for (int k = 0; k < facts.visible; ++k) results += k == 0 ? "Tensor" : ", Tensor";
-    results += ')';
-  }
-  made.forward = with(tensors, results);
-  if (facts.visible != facts.outputs || facts.visible < 0) made.all = with(tensors, "Tensor[]");
+  const auto results = [](int count) {
+    if (count < 0) return std::string("Tensor[]");
+    std::string list = "Tensor";
+    for (int k = 1; k < count; ++k) list += ", Tensor";
+    return count == 1 ? list : cat('(', list, ')');
+  };
+  made.forward = with(tensors, results(facts.visible));
+  if (facts.visible != facts.outputs || facts.visible < 0) made.all = with(tensors, results(facts.outputs));
   if (facts.differentiable) {
     made.gradient = with("Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted", "Tensor[]");
     made.second_gradient = with(
