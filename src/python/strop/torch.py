@@ -77,6 +77,8 @@ class _Operator:
         self.differentiable, self.constant = about["differentiable"], about["constant"]
         self.counts = about["visible"], about["outputs"]
         self.schemas = about
+        self.simple = not self.variadic and not any(optional for _, optional, _, _ in self.inputs)
+        self.inferred = {}  # {types and shapes of a call without parameters: those of its results}
         self.refused = about["refused"] or ("" if self.inputs else "it takes no tensor")
 
     # --- arguments ----------------------------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ class _Operator:
         return params, params.pop("training", False) if self.trains else False
 
     def described(self, tensor, elements=True):
-        return (tensor.data_ptr() if elements else 0, _type_number(self.name, tensor), tuple(tensor.shape))
+        return (tensor.data_ptr() if elements else 0, _NUMBERS.get(tensor.dtype) or _type_number(self.name, tensor), tensor.shape)
 
     def results(self, made, of_all):
         said = self.counts[of_all]
@@ -112,12 +114,18 @@ class _Operator:
     # --- kernels ------------------------------------------------------------------------------------------------------
 
     def run(self, args, kwargs, of_all=False):
-        tensors, params, train = self.split(args, kwargs)
-        compact = [tensor.contiguous() for tensor in tensors]
+        tensors, params, train = self.split(args, kwargs) if kwargs or not self.simple else (args, kwargs, False)
+        compact = [tensor if tensor.is_contiguous() else tensor.contiguous() for tensor in tensors]
         given = [self.described(tensor) for tensor in compact]
-        made = [torch.empty(shape, dtype=_TYPES[number]) for number, shape in self.core.infer(params, given)]
+        key = None if kwargs else tuple([about[1:] for about in given])
+        inferred = self.inferred.get(key)
+        if inferred is None:
+            inferred = [(shape, _TYPES[number], number) for number, shape in self.core.infer(params, given)]
+            if key is not None and len(self.inferred) < 256:
+                self.inferred[key] = inferred
+        made = [torch.empty(shape, dtype=dtype) for shape, dtype, _ in inferred]
         _follow_threads()
-        self.core.run(params, given, [self.described(tensor) for tensor in made], train)
+        self.core.run(params, given, [(tensor.data_ptr(), number, shape) for tensor, (shape, _, number) in zip(made, inferred)], train)
         if self.mutates:
             for tensor, copy, about in zip(tensors, compact, self.inputs):
                 if about[3] and copy is not tensor:
@@ -188,25 +196,36 @@ class _Operator:
 
     # --- the graph ----------------------------------------------------------------------------------------------------
 
-    def record(self, name, keys, args, kwargs):
+    def record(self, name, keys, args, kwargs, of_all):
         """The call, in PyTorch's graph where something asks for its gradient."""
+        if not self.mutates and self.simple and not _asks(*args):
+            return self.below(name, keys, args, kwargs, of_all)
         tensors, params, _ = self.split(args, kwargs)
         written = [args[i] for i, about in enumerate(self.inputs) if about[3]] if self.mutates else []
-        recording = torch.is_grad_enabled()
-        if recording and any(tensor.requires_grad for tensor in written):
+        asked = not self.constant and _asks(*tensors)
+        if _asks(*written):
             raise RuntimeError(f"{self.name}: writes a tensor that requires a gradient; detach it")
-        asked = not self.constant and recording and any(tensor.requires_grad for tensor in tensors)
-        if asked and self.differentiable:
-            made = _Call.apply(self, _deferred(name, keys, args, kwargs), params, kwargs, *tensors)
-        elif asked:
-            made = _Without.apply(f"strop::{self.name}: has no gradient", _deferred(name, keys, args, kwargs), *tensors)
+
+        def call():
+            return self.below(name, keys, args, kwargs, of_all)
+
+        if not asked:
+            made = call()
         else:
-            made = _deferred(name, keys, args, kwargs)()
-        if asked:
-            made = list(made) if isinstance(_op(name)._schema.returns[0].type, torch.ListType) else made[0] if len(made) == 1 else made
+            made = (_Call.apply(self, call, params, kwargs, *tensors) if self.differentiable else
+                    _Without.apply(f"strop::{self.name}: has no gradient", call, *tensors))
+            made = list(made) if self.counts[of_all] < 0 else made[0] if len(made) == 1 else made
         for tensor in written:
             torch.autograd.graph.increment_version(tensor)
         return made
+
+    def below(self, name, keys, args, kwargs, of_all):
+        """The call without PyTorch's autograd: at once on tensors of the CPU, where nothing else is to see it."""
+        keys = keys & torch._C._after_autograd_keyset
+        if keys == _PLAIN:
+            return self.run(args, kwargs, of_all)
+        with torch._C._AutoDispatchBelowAutograd():  # as torch.library's own kernels of autograd do
+            return _op(name).redispatch(keys, *args, **kwargs)
 
     def record_gradient(self, name, keys, args, kwargs):
         heads, inputs, outputs, wanted = args
@@ -257,7 +276,7 @@ class _Operator:
         library.impl(name, _failing(lambda *args, **kwargs: self.run(args, kwargs, of_all)), "CPU")
         library.impl(name, _failing(lambda *args, **kwargs: self.shapes(args, kwargs, of_all)), "Meta")
         if not self.constant or self.mutates:
-            library.impl(name, _failing(lambda keys, *args, **kwargs: self.record(name, keys, args, kwargs)), "Autograd", with_keyset=True)
+            library.impl(name, _failing(lambda keys, *args, **kwargs: self.record(name, keys, args, kwargs, of_all)), "Autograd", with_keyset=True)
 
 
 def _deferred(name, keys, args, kwargs):
@@ -271,7 +290,11 @@ def _deferred(name, keys, args, kwargs):
 
 
 def _asks(*tensors):
-    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor is not None and tensor.requires_grad:
+                return True
+    return False
 
 
 def _like(tensor):
@@ -370,6 +393,7 @@ def _register_vmap(library, name):
 
 
 _library = torch.library.Library("strop", "FRAGMENT")
+_PLAIN = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 _taken = set()
 _seen = set()
 _operators = []
