@@ -30,11 +30,11 @@
 #include <strop/host/torch/registration.hpp>
 
 /// Makes the operators that this library names torch.ops.NAME.<operator>.
-#define STROP_TORCH_LIBRARY(NAME)                                                        \
-  TORCH_LIBRARY(NAME, strop_library) {                                                   \
-    static const char strop_anchor = 0;                                                  \
-    strop::host::pytorch::register_operators(strop_library, #NAME, &strop_anchor);       \
-  }                                                                                      \
+#define STROP_TORCH_LIBRARY(NAME)                                                  \
+  TORCH_LIBRARY(NAME, strop_library) {                                             \
+    static const char strop_anchor = 0;                                            \
+    strop::host::pytorch::register_operators(strop_library, #NAME, &strop_anchor); \
+  }                                                                                \
   static_assert(true)
 
 #include <strop/core/pop_macros.def>

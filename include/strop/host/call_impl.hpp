@@ -106,8 +106,9 @@ STROP_IMPL std::vector<Tensor> infer(const Entry& entry, const void* op, Tensors
 
 STROP_IMPL void run(const Entry& entry, const void* op, Tensors in, Tensors out, bool train) {
   if (entry.found != 0)
-    fail(entry.snake, ": the shape of its result follows from the data, which a caller from another framework cannot "
-                      "make room for");
+    fail(entry.snake,
+         ": the shape of its result follows from the data, which a caller from another framework cannot "
+         "make room for");
   const detail::HostScope scope(train);
   detail::HostArrays inputs(in), outputs(out);
   detail::check_draws_nothing(entry, op, in);
@@ -124,24 +125,23 @@ STROP_IMPL Reads gradient_reads(const Entry& entry, const void* op, Tensors in) 
 STROP_IMPL void differentiate(const Entry& entry, const void* op, const Gradient& call) {
   const detail::HostScope scope(call.train);
   detail::HostArrays in(call.in), out(call.out), given(call.heads);
-  for (std::size_t i = 0; i < call.gradients.size(); ++i)
-    detail::ask_gradient(detail::element(in.arrays.span(), i), detail::element(call.gradients, i));
+  for (detail::Index i = 0; i < in.arrays.size(); ++i)
+    detail::ask_gradient(in.arrays[i], detail::element(call.gradients, i));
   detail::record_again(entry, op, in, out);
   detail::HostHeads heads;
   for (detail::Index k = 0; k < given.arrays.size() && k < out.arrays.size(); ++k)
     if (given.arrays[k].allocated()) heads.add(out.arrays[k], given.arrays[k]);
-  if (!heads.arrays.empty())
-    detail::BackwardPass(false, false).run(heads.arrays.span(), heads.gradients.span());
+  if (!heads.arrays.empty()) detail::BackwardPass(false, false).run(heads.arrays.span(), heads.gradients.span());
   detail::finish_gradients(in.arrays.span());
 }
 
 STROP_IMPL void differentiate_again(const Entry& entry, const void* op, const SecondGradient& call) {
   const detail::HostScope scope(call.train);
   detail::HostArrays in(call.in), out(call.out), given(call.heads), seconds(call.seconds);
-  for (std::size_t i = 0; i < call.in.size(); ++i)
-    detail::ask_gradient(detail::element(in.arrays.span(), i), detail::element(call.gradients, i));
-  for (std::size_t k = 0; k < call.heads.size(); ++k)
-    detail::ask_gradient(detail::element(given.arrays.span(), k), detail::element(call.head_gradients, k));
+  for (detail::Index i = 0; i < in.arrays.size(); ++i)
+    detail::ask_gradient(in.arrays[i], detail::element(call.gradients, i));
+  for (detail::Index k = 0; k < given.arrays.size(); ++k)
+    detail::ask_gradient(given.arrays[k], detail::element(call.head_gradients, k));
   detail::record_again(entry, op, in, out);
   detail::HostHeads heads, again;
   detail::List<NDArray, 4> variables;
@@ -157,8 +157,7 @@ STROP_IMPL void differentiate_again(const Entry& entry, const void* op, const Se
     for (detail::Index v = 0; v < variables.size(); ++v)
       if (const NDArray& made = detail::element(first.collected(), v); made.defined() && detail::is_tracked(made))
         again.add(made, seconds.arrays[at[v]]);
-    if (!again.arrays.empty())
-      detail::BackwardPass(false, false).run(again.arrays.span(), again.gradients.span());
+    if (!again.arrays.empty()) detail::BackwardPass(false, false).run(again.arrays.span(), again.gradients.span());
   }
   detail::finish_gradients(in.arrays.span());
   detail::finish_gradients(given.arrays.span());

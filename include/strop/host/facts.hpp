@@ -14,12 +14,12 @@ namespace strop::inline v0::host {
 struct Facts {
   const Entry& entry;
   Arguments arguments;
-  bool variadic = false;           // its last input stands for any number of tensors
-  int outputs = -1;                // where every call gives as many; else −1
-  int visible = -1;                // of them, those that a call with the default parameters shows
-  bool differentiable = false;     // has a gradient, which may be zero
-  bool constant = false;           // its results are constants: no gradient is asked of what they were computed from
-  bool trains = false;             // its results in training are others: it keeps statistics among its inputs
+  bool variadic = false;        // its last input stands for any number of tensors
+  int outputs = -1;             // where every call gives as many; else −1
+  int visible = -1;             // of them, those that a call with the default parameters shows
+  bool differentiable = false;  // has a gradient, which may be zero
+  bool constant = false;        // its results are constants: no gradient is asked of what they were computed from
+  bool trains = false;          // its results in training are others: it keeps statistics among its inputs
   /// Why no framework calls it, as the end of a sentence; empty where it may.
   std::string_view refused;
 

@@ -141,9 +141,8 @@ TEST_CASE("what does not fit is one sentence") {
   CHECK(sentence([&] { host::infer(scaled.entry(), &op, std::vector{on(x, {3}), on(y, {4})}); }) ==
         "host_scaled: input 'rhs' has shape (4,), which does not broadcast with (3,)");
   const Draw drawing;
-  CHECK(sentence([&] {
-          host::run(draw.entry(), &drawing, std::vector{on(x, {3})}, std::vector{on(y, {3})}, false);
-        }) == "host_draw: draws random numbers with these parameters, which are not those of the framework");
+  CHECK(sentence([&] { host::run(draw.entry(), &drawing, std::vector{on(x, {3})}, std::vector{on(y, {3})}, false); }) ==
+        "host_draw: draws random numbers with these parameters, which are not those of the framework");
   CHECK(host::Facts(draw.entry()).refused.find("random") != std::string_view::npos);
 }
 

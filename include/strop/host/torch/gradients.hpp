@@ -180,7 +180,9 @@ struct Step : torch::autograd::Node {
   std::vector<c10::IValue> parameters;
 
   Step(const Known& k, int o) : known(k), order(o) {}
-  std::string name() const override { return cat(known.facts.entry.name, order == 0 ? "Backward" : "BackwardBackward"); }
+  std::string name() const override {
+    return cat(known.facts.entry.name, order == 0 ? "Backward" : "BackwardBackward");
+  }
   void release_variables() override {
     for (std::vector<Saved>* list : {&heads, &inputs, &outputs})
       for (Saved& one : *list) one.reset_data();

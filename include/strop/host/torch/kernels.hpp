@@ -23,8 +23,7 @@ struct Known {
   std::optional<c10::OperatorHandle> gradient, second, all;  // the other operators of the same
   std::string shown;                                         // "mylib::tanh"
 
-  explicit Known(const Entry& entry)
-      : facts(entry), schemas(torch_schemas(facts)), defaults(entry.params) {}
+  explicit Known(const Entry& entry) : facts(entry), schemas(torch_schemas(facts)), defaults(entry.params) {}
   const Entry& entry() const { return facts.entry; }
   std::size_t fields() const { return entry().params != nullptr ? entry().params->fields.size() : 0; }
   /// How many values the stack has behind the tensors.
@@ -199,7 +198,8 @@ struct Meta : c10::OperatorKernel {
     }
     for (const Tensor& t : infer(known.entry(), op, in)) {
       if (!t.shape.known())
-        fail(known.entry().snake, ": the shape of its result follows from the data, which a compiled graph cannot know");
+        fail(known.entry().snake,
+             ": the shape of its result follows from the data, which a compiled graph cannot know");
       c10::SmallVector<c10::SymInt, 5> sizes(t.shape.data(), t.shape.data() + t.shape.ndim());
       add(results, placed[0], sizes, t.dtype);
     }

@@ -92,8 +92,8 @@ class Registration {
   }
   template <class Kernel, class... Arguments>
   void kernel(const std::string& name, c10::DispatchKey key, Arguments&&... arguments) {
-    to_.impl(name.c_str(), torch::dispatch(key, torch::CppFunction::makeFromBoxedFunctor(
-                                                    std::make_unique<Kernel>(arguments...))));
+    to_.impl(name.c_str(),
+             torch::dispatch(key, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(arguments...))));
   }
   static void take_defaults(Known& known, const c10::OperatorHandle& made) {
     const std::vector<c10::Argument>& arguments = made.schema().arguments();

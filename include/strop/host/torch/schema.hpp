@@ -15,8 +15,8 @@ struct TorchSchemas {
   std::vector<std::string> names;  // by which it is called: its name, its name in snake_case, its aliases
   /// "(Tensor data, *, float beta=1) -> Tensor": the arguments and results of its own function.
   std::string forward;
-  /// The same with all outputs, those as well that callers do not see. Of an operator with hidden ones, or with a number
-  /// that depends on its parameters.
+  /// The same with all outputs, those as well that callers do not see. Of an operator with hidden ones, or with a
+  /// number that depends on its parameters.
   std::string all;
   /// "(Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted, *, …) -> Tensor[]", and the same with
   /// `seconds` before. Empty without a gradient.

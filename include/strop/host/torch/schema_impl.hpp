@@ -14,15 +14,24 @@ namespace detail {
 /// PyTorch's number of an element type.
 constexpr int torch_number(Dtype type) {
   switch (type) {
-    case Dtype::u8: return 0;
-    case Dtype::i8: return 1;
-    case Dtype::i32: return 3;
-    case Dtype::i64: return 4;
-    case Dtype::f16: return 5;
-    case Dtype::f32: return 6;
-    case Dtype::f64: return 7;
-    case Dtype::boolean: return 11;
-    case Dtype::bf16: return 15;
+    case Dtype::u8:
+      return 0;
+    case Dtype::i8:
+      return 1;
+    case Dtype::i32:
+      return 3;
+    case Dtype::i64:
+      return 4;
+    case Dtype::f16:
+      return 5;
+    case Dtype::f32:
+      return 6;
+    case Dtype::f64:
+      return 7;
+    case Dtype::boolean:
+      return 11;
+    case Dtype::bf16:
+      return 15;
   }
   return 6;
 }
@@ -41,15 +50,19 @@ STROP_IMPL std::string torch_default(const ParamTable& table, const void* object
   if (type.kind == ParamKind::bounds) return "None";  // PyTorch has no default of such a list; None is not given
   switch (type.kind) {
     case ParamKind::flag:
-    case ParamKind::integer: return text;
+    case ParamKind::integer:
+      return text;
     case ParamKind::real:
       return type.name == "double" || text.find_first_of(".einf") != std::string::npos ? text : cat(text, ".0");
     case ParamKind::string:
-    case ParamKind::enumeration: return cat('"', text, '"');
+    case ParamKind::enumeration:
+      return cat('"', text, '"');
     case ParamKind::shape:
     case ParamKind::axes:
-    case ParamKind::numbers: return torch_list(text);
-    case ParamKind::bounds: break;
+    case ParamKind::numbers:
+      return torch_list(text);
+    case ParamKind::bounds:
+      break;
     case ParamKind::dtype:
       for (const Dtype dtype : all_dtypes)
         if (name_of(dtype) == text) return cat(torch_number(dtype));
@@ -85,16 +98,24 @@ STROP_IMPL bool is_torch_name(std::string_view name) {
 STROP_IMPL std::string torch_type(const detail::ValueType& type) {
   const auto named = [&]() -> std::string_view {
     switch (type.kind) {
-      case ParamKind::flag: return "bool";
-      case ParamKind::integer: return "int";
-      case ParamKind::real: return type.name == "double" ? "Scalar" : "float";
+      case ParamKind::flag:
+        return "bool";
+      case ParamKind::integer:
+        return "int";
+      case ParamKind::real:
+        return type.name == "double" ? "Scalar" : "float";
       case ParamKind::string:
-      case ParamKind::enumeration: return "str";
+      case ParamKind::enumeration:
+        return "str";
       case ParamKind::shape:
-      case ParamKind::axes: return "int[1]";
-      case ParamKind::bounds: return "int?[]";
-      case ParamKind::numbers: return "float[1]";
-      case ParamKind::dtype: return "ScalarType";
+      case ParamKind::axes:
+        return "int[1]";
+      case ParamKind::bounds:
+        return "int?[]";
+      case ParamKind::numbers:
+        return "float[1]";
+      case ParamKind::dtype:
+        return "ScalarType";
     }
     return "str";
   };
@@ -141,8 +162,7 @@ STROP_IMPL TorchSchemas torch_schemas(const Facts& facts) {
   if (facts.differentiable) {
     made.gradient = with("Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted", "Tensor[]");
     made.second_gradient = with(
-        "Tensor?[] seconds, Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted, int[] given",
-        "Tensor[]");
+        "Tensor?[] seconds, Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted, int[] given", "Tensor[]");
   }
   return made;
 }

@@ -25,16 +25,26 @@ using TensorList = c10::SmallVector<at::Tensor, 4>;
 
 inline Dtype dtype_of(std::string_view op, c10::ScalarType type) {
   switch (type) {
-    case c10::ScalarType::Byte: return u8;
-    case c10::ScalarType::Char: return i8;
-    case c10::ScalarType::Int: return i32;
-    case c10::ScalarType::Long: return i64;
-    case c10::ScalarType::Half: return f16;
-    case c10::ScalarType::Float: return f32;
-    case c10::ScalarType::Double: return f64;
-    case c10::ScalarType::Bool: return boolean;
-    case c10::ScalarType::BFloat16: return bf16;
-    default: fail(op, ": there are no elements of type ", c10::toString(type));
+    case c10::ScalarType::Byte:
+      return u8;
+    case c10::ScalarType::Char:
+      return i8;
+    case c10::ScalarType::Int:
+      return i32;
+    case c10::ScalarType::Long:
+      return i64;
+    case c10::ScalarType::Half:
+      return f16;
+    case c10::ScalarType::Float:
+      return f32;
+    case c10::ScalarType::Double:
+      return f64;
+    case c10::ScalarType::Bool:
+      return boolean;
+    case c10::ScalarType::BFloat16:
+      return bf16;
+    default:
+      fail(op, ": there are no elements of type ", c10::toString(type));
   }
 }
 inline c10::ScalarType scalar_type(Dtype type) { return static_cast<c10::ScalarType>(detail::torch_number(type)); }
