@@ -3,6 +3,8 @@
 /// Operators as other frameworks call them: on memory that the framework owns, at once, on the calling thread. An
 /// adaptor for a framework is written over these functions and the registry's entries, and knows no operator.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/op/entry.hpp>
 #include <strop/op/param_box.hpp>
 
@@ -61,3 +63,5 @@ void differentiate_again(const Entry& entry, const void* op, const SecondGradien
 #if !defined(STROP_COMPILED)
 #include <strop/host/call_impl.hpp>
 #endif
+
+#include <strop/core/pop_macros.def>

@@ -3,6 +3,8 @@
 /// What an adaptor for another framework asks of an operator before there is a call: its tensors, how many results it
 /// has, and whether calls from outside serve it at all.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/op/describe.hpp>
 
 #include <string>
@@ -40,3 +42,5 @@ std::vector<const Entry*> operators(const void* anchor = nullptr);
 #if !defined(STROP_COMPILED)
 #include <strop/host/facts_impl.hpp>
 #endif
+
+#include <strop/core/pop_macros.def>

@@ -288,6 +288,10 @@ def _is_private(path):
     return path.name == "stubs.py" or any(part.startswith("_") and part != "__init__.py" for part in path.parts)
 
 
+# Modules that need another framework, which may be missing: editors read the files themselves.
+_OF_OTHERS = ("torch.py",)
+
+
 def modules():
     """{path of the stub: module} of all modules but private ones, those first that others take operators from."""
     found = {"strop/_strop.pyi": strop._strop}
@@ -297,7 +301,7 @@ def modules():
         for name in ("_internal", "linalg", "contrib", "image", "sparse", "random", "op"):
             found[f"{folder}/{name}.pyi"] = getattr(package, name)
     for path in _files():
-        if _is_private(path):
+        if _is_private(path) or path.name in _OF_OTHERS:
             continue
         parts = path.with_suffix("").parts
         module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))

@@ -260,6 +260,13 @@ struct Recorded : c10::OperatorKernel {
     const at::AutoDispatchBelowADInplaceOrView guard;
     op.redispatchBoxed(keys & c10::after_autograd_keyset, &stack);
   }
+  /// Whether a gradient may be asked of one of the tensors.
+  static bool asks(Values tensors) {
+    if (!at::GradMode::is_enabled()) return false;
+    for (const c10::IValue& one : tensors)
+      if (one.isTensor() ? one.toTensor().requires_grad() : one.isList()) return true;
+    return false;
+  }
   static bool tracks(const TensorList& tensors) {
     if (!at::GradMode::is_enabled()) return false;
     for (const at::Tensor& t : tensors)
@@ -298,6 +305,7 @@ struct Recorded : c10::OperatorKernel {
   void record_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack) const {
     const std::size_t inputs = known.facts.arguments.inputs.size(), count = inputs + known.parameters();
     const Values values(stack.data() + (stack.size() - count), count);
+    if (!known.entry().mutates && !asks(values.slice(0, inputs))) return below(op, keys, stack);
     const Given given(known, values);
     const TensorList written = written_of(given);
     if (at::GradMode::is_enabled())
