@@ -288,8 +288,8 @@ def _is_private(path):
     return path.name == "stubs.py" or any(part.startswith("_") and part != "__init__.py" for part in path.parts)
 
 
-# Modules that need another framework, which may be missing: editors read the files themselves.
-_OF_OTHERS = ("torch.py",)
+# Modules that need another framework, which may be missing where stubs are written: what they have for others.
+_OF_OTHERS = {"torch.py": "# SPDX-License-Identifier: Apache-2.0\n# Written by strop.stubs.\nleft_out: dict[str, str]\n\ndef refresh() -> None: ...\n"}
 
 
 def modules():
@@ -315,6 +315,7 @@ def main(folder):
     found = modules()
     texts = {path: text_of(module, list(found.values())) for path, module in found.items()}
     texts.update({path.with_suffix(".pyi"): _PRIVATE for path in _files() if _is_private(path)})
+    texts.update({path.with_suffix(".pyi"): _OF_OTHERS[path.name] for path in _files() if path.name in _OF_OTHERS})
     for path, text in texts.items():
         place = pathlib.Path(folder) / path
         place.parent.mkdir(parents=True, exist_ok=True)
