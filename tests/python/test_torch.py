@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators inside PyTorch: values, gradients of both orders, what PyTorch's own checks say, compiled graphs, what is refused."""
 import gc
+import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -164,6 +166,40 @@ def test_tensors_outlive_what_they_were_made_of():
     y.sum().backward()
     with torch.no_grad():
         assert ops.tanh(y).grad_fn is None
+
+
+def test_an_extension_of_ones_own(tmp_path):
+    """examples/torch_extension, without the package: values, gradients of both orders, PyTorch's checks, what it refuses."""
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("there is no compiler")
+    from torch.utils.cpp_extension import include_paths, library_paths
+
+    root = pathlib.Path(__file__).parents[2]
+    built = tmp_path / "curves.so"
+    command = [compiler, "-std=c++20", "-O1", "-march=native", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{root / 'include'}",
+               *(f"-isystem{path}" for path in include_paths()), str(root / "examples/torch_extension/operators.cpp"), "-o", str(built),
+               "-lfmt", *(f"-L{path}" for path in library_paths()), "-ltorch_cpu", "-ltorch", "-lc10"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    torch.ops.load_library(str(built))
+    squash = torch.ops.curves.squash
+    assert str(squash.default._schema) == "curves::squash(Tensor data, *, float beta=1.) -> Tensor"
+    x = torch.tensor([-0.5, 0, 1.5], requires_grad=True)
+    squash(x, beta=2).sum().backward()
+    assert squash(x, beta=2).tolist() == [-0.25, 0, 0.375] and x.grad.tolist() == [0.25, 1, 0.0625]
+    x = rand(3, 4, dtype=torch.float64, grad=True)
+    assert gradcheck(squash, x) and gradgradcheck(squash, x)
+    torch.testing.assert_close(torch.func.grad(lambda t: squash(t).sum())(x), (1 + x.abs()) ** -2)
+    opcheck(squash.default, (rand(3, 4, grad=True),))
+    for one in (rand(4, 4).t()[:, 1:], rand(0, 3), rand(3)[0], rand(3).bfloat16(), rand(3).half()):
+        torch.testing.assert_close(squash(one), one / (1 + one.abs()))
+    with pytest.raises(RuntimeError, match="squash: there are no elements of type ComplexFloat"):
+        squash(torch.zeros(3, dtype=torch.complex64))
+    (first,) = torch.autograd.grad(squash(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="curves::Squash: PyTorch differentiates it twice, and it is asked for a third time"):
+        second.sum().backward()
 
 
 def test_threads_are_those_of_pytorch():
