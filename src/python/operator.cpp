@@ -38,21 +38,6 @@ struct {
 
 // --- calls ----------------------------------------------------------------------------------------------------------
 
-void set_param(const Schema& schema, const Schema::Param& param, ParamBox& box, PyObject* value) {
-  const detail::ParamTable& table = *schema.entry.params;
-  if (PyUnicode_Check(value) == 0) {
-    if (value == Py_None && !table.fields[param.field].type->optional) return;  // not given
-    if (param.store != nullptr && param.store(value, table.at(table, box.get(), param.field))) return;
-  }
-  try {
-    detail::set_param(schema.entry.snake, table, box.get(), table.fields[param.field].name, text_of(value));
-  } catch (const Refusal&) {
-    throw;
-  } catch (const Error& error) {
-    throw Refusal(PyUnicode_Check(value) != 0 || PyNumber_Check(value) != 0 ? Kind::value : Kind::type, error.what());
-  }
-}
-
 /// The arguments of one call.
 struct CallArguments {
   List<PyObject*, 8> inputs;  // null: left out
@@ -469,6 +454,21 @@ void make_results(const Entry& entry, const void* op, Device device, std::span<N
 }
 
 }  // namespace
+
+void set_param(const Schema& schema, const Schema::Param& param, ParamBox& box, PyObject* value) {
+  const detail::ParamTable& table = *schema.entry.params;
+  if (PyUnicode_Check(value) == 0) {
+    if (value == Py_None && !table.fields[param.field].type->optional) return;  // not given
+    if (param.store != nullptr && param.store(value, table.at(table, box.get(), param.field))) return;
+  }
+  try {
+    detail::set_param(schema.entry.snake, table, box.get(), table.fields[param.field].name, text_of(value));
+  } catch (const Refusal&) {
+    throw;
+  } catch (const Error& error) {
+    throw Refusal(PyUnicode_Check(value) != 0 || PyNumber_Check(value) != 0 ? Kind::value : Kind::type, error.what());
+  }
+}
 
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out) {
   const Entry& entry = schema.entry;

@@ -228,6 +228,8 @@ bool takes_long(const Entry& entry, const void* op, detail::Inputs in, detail::S
 /// Runs the call by run_apart().
 void dispatch_apart(const Entry& entry, const void* op, detail::Inputs in, detail::Span<NDArray> out,
                     detail::Span<const Request> requests);
+/// Sets a parameter from a value of Python; None is the default where the parameter has no None.
+void set_param(const Schema& schema, const Schema::Param& param, ParamBox& box, PyObject* value);
 /// Runs the operator on arrays; `out` is one array, a list of them, or null.
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out);
 /// All that the entry says of the operator, for signatures, documents and stubs.

@@ -51,6 +51,9 @@
 #include <strop/graph/traced_calls_impl.hpp>
 #include <strop/graph/traced_graph_impl.hpp>
 #include <strop/graph/tracing_impl.hpp>
+#include <strop/host/call_impl.hpp>
+#include <strop/host/facts_impl.hpp>
+#include <strop/host/torch/schema_impl.hpp>
 #include <strop/op/contributions_impl.hpp>
 
 #include <strop/core/pop_macros.def>

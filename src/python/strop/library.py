@@ -52,6 +52,8 @@ def _refresh():
     """Every module of operators has those that the registry has got since."""
     _register.refresh(nd._OPERATORS, sym._OPERATORS)
     _register.add_public(vars(sys.modules[__package__]), nd)
+    if pytorch := sys.modules.get(f"{__package__}.torch"):
+        pytorch.refresh()
 
 
 def _fill_module(module, names):

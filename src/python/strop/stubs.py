@@ -288,6 +288,10 @@ def _is_private(path):
     return path.name == "stubs.py" or any(part.startswith("_") and part != "__init__.py" for part in path.parts)
 
 
+# Modules that need another framework, which may be missing where stubs are written: what they have for others.
+_OF_OTHERS = {"torch.py": "# SPDX-License-Identifier: Apache-2.0\n# Written by strop.stubs.\nleft_out: dict[str, str]\n\ndef refresh() -> None: ...\n"}
+
+
 def modules():
     """{path of the stub: module} of all modules but private ones, those first that others take operators from."""
     found = {"strop/_strop.pyi": strop._strop}
@@ -297,7 +301,7 @@ def modules():
         for name in ("_internal", "linalg", "contrib", "image", "sparse", "random", "op"):
             found[f"{folder}/{name}.pyi"] = getattr(package, name)
     for path in _files():
-        if _is_private(path):
+        if _is_private(path) or path.name in _OF_OTHERS:
             continue
         parts = path.with_suffix("").parts
         module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
@@ -311,6 +315,7 @@ def main(folder):
     found = modules()
     texts = {path: text_of(module, list(found.values())) for path, module in found.items()}
     texts.update({path.with_suffix(".pyi"): _PRIVATE for path in _files() if _is_private(path)})
+    texts.update({path.with_suffix(".pyi"): _OF_OTHERS[path.name] for path in _files() if path.name in _OF_OTHERS})
     for path, text in texts.items():
         place = pathlib.Path(folder) / path
         place.parent.mkdir(parents=True, exist_ok=True)
