@@ -499,5 +499,6 @@ NB_MODULE(_strop, module) {
   add_scopes(module);
   add_exchange(module);
   add_libraries(module);
+  add_ufuncs(module);
   add_threads();
 }

@@ -7,6 +7,7 @@
 #include <strop/op/dispatch.hpp>
 
 #include <structmember.h>
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -469,6 +470,18 @@ void make_results(const Entry& entry, const void* op, Device device, std::span<N
 }
 
 }  // namespace
+
+detail::Ref<ParamBox> params_of(const Schema& schema, const nb::dict& given) {
+  detail::Ref<ParamBox> box(new ParamBox(schema.entry.params));
+  for (const auto& [key, value] : given) {
+    const auto named = [&](const Schema::Param& one) { return is_name(one.name, key.ptr()); };
+    const auto param = std::ranges::find_if(schema.params, named);
+    if (param == schema.params.end()) refuse_keyword(schema, key.ptr());
+    set_param(schema, *param, *box, value.ptr());
+  }
+  if (schema.entry.params != nullptr) detail::check_params(schema.entry.snake, *schema.entry.params, box->get());
+  return box;
+}
 
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out) {
   const Entry& entry = schema.entry;
