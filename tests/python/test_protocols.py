@@ -69,6 +69,13 @@ TWO = "add divide equal greater greater_equal hypot less less_equal logical_and 
 REDUCED = "sum prod mean max min var std all any argmax argmin".split()
 
 
+OLDER = {"pow": "power", **{f"a{name}": f"arc{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh")}}  # before NumPy 2
+
+
+def numpys(name):
+    return getattr(np, OLDER.get(name, name))
+
+
 def alike(made, want):
     assert isinstance(made, nd.NDArray) and made.shape == np.shape(want)
     assert (np.dtype(made.dtype).kind == "b") == (np.asarray(want).dtype.kind == "b")
@@ -84,15 +91,15 @@ def test_array_api_beside_numpys():
     with np.errstate(all="ignore"):
         special = np.array([0.5, -0.5, 1.5, 2.5, np.nan, np.inf, 0, 1], "f4")
         for name in ONE:
-            alike(getattr(xp, name)(nd.array(special)), getattr(np, name)(special))
-            alike(getattr(xp, name)(xp.asarray(0.25)), getattr(np, name)(np.float32(0.25)))
+            alike(getattr(xp, name)(nd.array(special)), numpys(name)(special))
+            alike(getattr(xp, name)(xp.asarray(0.25)), numpys(name)(np.float32(0.25)))
         for name in TWO:
-            f, g = getattr(xp, name), getattr(np, name)
+            f, g = getattr(xp, name), numpys(name)
             alike(f(x, nd.array(np.abs(X[1]))), g(X, np.abs(X[1])))
             alike(f(nd.array(np.abs(X)), 2), g(np.abs(X), 2))
             alike(f(xp.asarray(2.0), xp.asarray(3.0)), g(np.float32(2), np.float32(3)))
     for name in REDUCED:
-        f, g = getattr(xp, name), getattr(np, name)
+        f, g = getattr(xp, name), numpys(name)
         for axis in (None, 0, -1) + ((0, 1),) * (not name.startswith("arg")):
             for keepdims in (False, True):
                 alike(f(x, axis=axis, keepdims=keepdims), g(X, axis=axis, keepdims=keepdims))

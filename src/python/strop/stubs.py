@@ -42,6 +42,13 @@ _Numbers = float | Sequence[float] | str
 _LOADED = """
 class _Loaded(builtins.dict[Any, NDArray]): ...
 """
+# Modules that need a host which may not be installed: they are not imported, their stubs stand here.
+_HOSTS = {"jax.py": """# SPDX-License-Identifier: Apache-2.0
+# Written by strop.stubs: the operators as functions of JAX.
+from typing import Any, Callable
+
+def op(name: str, /) -> Callable[..., Any]: ...
+"""}
 # Classes that results and members name, and where they are.
 _CLASSES = {"NDArray": "strop._strop", "Symbol": "strop._strop", "Executor": "strop._strop", "Context": "strop.context", "_Loaded": "strop.ndarray.ndarray",
             "CSRNDArray": "strop.ndarray.sparse_array", "RowSparseNDArray": "strop.ndarray.sparse_array", "DataBatch": "strop.io.io", "DataDesc": "strop.io.io",
@@ -285,7 +292,7 @@ def _files():
 
 
 def _is_private(path):
-    return path.name == "stubs.py" or any(part.startswith("_") and part != "__init__.py" for part in path.parts)
+    return path.name in ("stubs.py", *_HOSTS) or any(part.startswith("_") and part != "__init__.py" for part in path.parts)
 
 
 def modules():
@@ -310,7 +317,7 @@ def main(folder):
     """Writes all of them."""
     found = modules()
     texts = {path: text_of(module, list(found.values())) for path, module in found.items()}
-    texts.update({path.with_suffix(".pyi"): _PRIVATE for path in _files() if _is_private(path)})
+    texts.update({path.with_suffix(".pyi"): _HOSTS.get(path.name, _PRIVATE) for path in _files() if _is_private(path)})
     for path, text in texts.items():
         place = pathlib.Path(folder) / path
         place.parent.mkdir(parents=True, exist_ok=True)

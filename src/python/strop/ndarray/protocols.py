@@ -101,6 +101,8 @@ def _all_arrays(args):
 
 @extends(NDArray)
 class _Protocols:
+    __module__ = NDArray.__module__  # the class stays where it was
+
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **keywords):
         """A ufunc that is an operator here, of NumPy or of strop.numpy, gives an NDArray, recorded as a call of the operator; all
         others compute on the memory, and give arrays of NumPy unless `out` names an NDArray."""
