@@ -224,7 +224,8 @@ xla::Error* handle(xla::Frame* frame) noexcept {
 nb::tuple describe_call(const char* name, const nb::dict& given) {
   const Schema& schema = schema_of(detail::find_operator(name));
   const Entry& entry = schema.entry;
-  if (entry.mutates) refuse(Kind::type, "jax.op: ", entry.snake, " writes its inputs, which JAX's arrays do not permit");
+  if (entry.mutates)
+    refuse(Kind::type, "jax.op: ", entry.snake, " writes its inputs, which JAX's arrays do not permit");
   if (entry.found != 0) refuse(Kind::type, "jax.op: the shape of what ", entry.snake, " gives follows from its data");
   if (entry.cpu.make_state != nullptr)
     refuse(Kind::type, "jax.op: ", entry.snake, " keeps a state between forward and backward");

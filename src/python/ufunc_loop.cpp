@@ -148,8 +148,7 @@ class Run {
   void piece(std::int64_t begin, std::int64_t end) {
     Stages stages;
     const std::int64_t most = any_staged_ ? stage_bytes / 8 * (loop_.computed == f32 ? 2 : 1) : 4096;
-    for (std::int64_t at = begin; at < end; at += most)
-      block(stages, at, std::min(most, end - at), at == begin);
+    for (std::int64_t at = begin; at < end; at += most) block(stages, at, std::min(most, end - at), at == begin);
   }
 
   void block(Stages& stages, std::int64_t at, std::int64_t count, bool first) {

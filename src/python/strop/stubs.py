@@ -259,7 +259,7 @@ def text_of(module, written):
     arrays = "_A" if module is strop else "Symbol" if module.__name__.startswith("strop.symbol") else "NDArray"
     taken, made = [], []
     for name, value in sorted(vars(module).items()):
-        if isinstance(value, types.ModuleType) and not name.startswith("_") and value in written:
+        if isinstance(value, types.ModuleType) and not name.startswith("_") and value in written and name != "numpy":  # which is NumPy in stubs
             parent, _, last = value.__name__.rpartition(".")
             taken.append(f"from {parent} import {last} as {name}\n" if parent else f"import {last} as {name}\n")
     for name, value in _public(module):
