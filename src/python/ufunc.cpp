@@ -98,12 +98,16 @@ struct Ufunc {
   std::deque<UfuncLoop> loops;
   std::vector<UfuncFunction> functions;
   std::vector<void*> data;
+  int identity = identity_none;
 
   Ufunc(const Entry& e, Ref<ParamBox> with) : entry(e), params(std::move(with)), name(e.snake), doc(e.doc) {
     for (const auto& [key, value] : said()) doc += cat(doc.empty() ? "" : "\n\n", key, " is ", value, " here.");
     for (const Dtype type : search_order)
       if (e.dtypes.contains(type)) add_loops(type);
     if (loops.empty()) refuse(Kind::type, "ufunc: ", e.snake, " serves no type of elements that NumPy has");
+    const bool reorders = e.inputs == 2 && e.outputs == 1 && is_reorderable();
+    if (reorders) identity = is_identity(0) ? identity_zero : is_identity(1) ? identity_one : identity_reorderable;
+    for (UfuncLoop& loop : loops) loop.reorders = reorders;
   }
 
   /// The parameters that are not as by default, with their values as text.
@@ -117,13 +121,6 @@ struct Ufunc {
         all.push_back({std::string(entry.params->fields[i].name), value});
     }
     return all;
-  }
-
-  int identity() const {
-    if (entry.inputs != 2 || entry.outputs != 1) return identity_none;
-    if (is_identity(0)) return identity_zero;
-    if (is_identity(1)) return identity_one;
-    return is_reorderable() ? identity_reorderable : identity_none;
   }
 
  private:
@@ -204,7 +201,7 @@ nb::object make_ufunc(const char* name, const nb::dict& given) {
   const auto make = reinterpret_cast<MakeUfunc>(numpy_table()[place_of_maker]);
   const nb::object ufunc = nb::steal(make(made->functions.data(), made->data.data(), made->types.c_str(),
                                           static_cast<int>(made->loops.size()), entry.inputs, entry.visible,
-                                          made->identity(), made->name.c_str(), made->doc.c_str(), 0));
+                                          made->identity, made->name.c_str(), made->doc.c_str(), 0));
   if (!ufunc.is_valid()) nb::raise_python_error();
   auto* const object = reinterpret_cast<UfuncObject*>(ufunc.ptr());
   Ufunc* const owned = made.release();  // NumPy refers to it: from here on it is kept in any case

@@ -108,7 +108,7 @@ class Run {
 
   int run() {
     if (chained_) {
-      one_by_one();
+      may_fold() ? fold() : one_by_one();
     } else if (n_ <= detail::map_grain) {
       piece(0, n_);
     } else {
@@ -139,6 +139,53 @@ class Run {
     return x.first < y.second && y.first < x.second;
   }
 
+  /// Whether this is the inner loop of a reduction, of which the result is one number, in any order.
+  bool may_fold() const {
+    return loop_.reorders && loop_.computed == loop_.result && !loop_.nearest && n_ > 4 && args_[0] == args_[2] &&
+           steps_[0] == 0 && steps_[2] == 0 && !meet(1, 2);
+  }
+
+  /// In runs of some blocks: block by block into one block, and that into its half, so that all of it is lanes, and
+  /// sums in floats are of numbers of like size.
+  void fold() {
+    Stages stages;
+    const std::int64_t run = 16 * block_elements();
+    for (std::int64_t at = 0; at < n_; at += run) fold(stages, at, std::min(n_, at + run));
+  }
+
+  void fold(Stages& stages, std::int64_t begin, std::int64_t end) {
+    std::byte *sums = stages.of[0], *next = stages.of[1], *const operands = stages.of[2];
+    const std::int64_t most = block_elements(), size = size_of(loop_.computed);
+    std::int64_t in_sums = std::min(most, end - begin);
+    const auto add = [&](const std::byte* to, std::int64_t count) {
+      const void* const x[] = {sums, to};
+      void* const y[] = {next};
+      loop_.run(loop_.op, x, y, count);
+      if (is_floating(loop_.computed)) look(x, next, loop_.result, 0, count);
+    };
+    fetch(1, begin, in_sums, sums, stages.raw);
+    for (std::int64_t at = begin + in_sums; at < end; at += most) {
+      const std::int64_t count = std::min(most, end - at);
+      fetch(1, at, count, operands, stages.raw);
+      add(operands, count);
+      detail::copy_bytes(next + count * size, sums + count * size, (in_sums - count) * size);
+      std::swap(sums, next);
+    }
+    while (in_sums > 1) {
+      const std::int64_t half = in_sums / 2;
+      add(sums + (in_sums - half) * size, half);
+      if (in_sums % 2 != 0) detail::copy_bytes(next + half * size, sums + half * size, size);
+      in_sums -= half;
+      std::swap(sums, next);
+    }
+    detail::copy_bytes(operands, sums, size);
+    fetch(0, 0, 1, sums, stages.raw);  // what came out so far
+    add(operands, 1);
+    put(2, 0, 1, next, stages.raw);
+  }
+
+  std::int64_t block_elements() const { return stage_bytes / 8 * (loop_.computed == f32 ? 2 : 1); }
+
   /// As reduce and accumulate want it: the result of one is the operand of the next.
   void one_by_one() {
     Stages stages;
@@ -147,7 +194,7 @@ class Run {
 
   void piece(std::int64_t begin, std::int64_t end) {
     Stages stages;
-    const std::int64_t most = any_staged_ ? stage_bytes / 8 * (loop_.computed == f32 ? 2 : 1) : 4096;
+    const std::int64_t most = any_staged_ ? block_elements() : 4096;
     for (std::int64_t at = begin; at < end; at += most) block(stages, at, std::min(most, end - at), at == begin);
   }
 

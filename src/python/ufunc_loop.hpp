@@ -22,6 +22,7 @@ struct UfuncLoop {
   int inputs = 0, outputs = 0, visible = 0;
   Dtype computed = f32, result = f32;  // what the map's loop reads and writes
   bool nearest = false;                // whole numbers outside the results' type become its nearest; else they wrap
+  bool reorders = false;               // of two operands and one result: a reduction may take elements in any order
   Dtype types[most] = {};              // of the inputs, then of the outputs, in memory
 
   /// The loop for inputs of these types, which the operator serves.

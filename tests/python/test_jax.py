@@ -167,10 +167,12 @@ def test_threads_and_large_arrays():
 
 def test_is_exported():
     pytest.importorskip("flatbuffers", reason="jax.export serialises with flatbuffers")
-    checks = [jax.export.DisabledSafetyCheck.custom_call("strop_operator")]
+    from jax import export
+
+    checks = [export.DisabledSafetyCheck.custom_call("strop_operator")]
     x = jnp.linspace(-1, 1, 5)
-    made = jax.export.export(jax.jit(lambda x: op("smooth_l1")(x, scalar=2.0)), disabled_checks=checks)(x)
-    np.testing.assert_array_equal(jax.export.deserialize(made.serialize()).call(x), op("smooth_l1")(x, scalar=2.0))
+    made = export.export(jax.jit(lambda x: op("smooth_l1")(x, scalar=2.0)), disabled_checks=checks)(x)
+    np.testing.assert_array_equal(export.deserialize(made.serialize()).call(x), op("smooth_l1")(x, scalar=2.0))
 
 
 def test_xlas_structs_lie_as_they_are_declared(tmp_path):

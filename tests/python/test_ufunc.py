@@ -127,6 +127,27 @@ def test_reduces_accumulates_and_makes_outer_products():
     assert total.tolist() == [1.5, 0, 3]
 
 
+def test_long_reductions_go_by_blocks():
+    rng = np.random.default_rng(6)
+    add, largest, hypot = ufunc("broadcast_add"), ufunc("broadcast_maximum"), ufunc("broadcast_hypot")
+    for size in (5, 512, 1023, 1024, 1025, 4097, 100_003):
+        x = rng.integers(-50, 50, size)
+        for kind in ("i1", "i4", "i8", "f4", "f8"):
+            y = x.astype(kind)
+            assert add.reduce(y) == np.add.reduce(y, dtype=kind) and largest.reduce(y[::-2]) == y[::-2].max()  # sums that are exact
+            assert add.reduce(y, initial=7) == np.add.reduce(y, dtype=kind, initial=7)
+        assert add.reduce(np.full((3, size), 2.0 ** -10, "f2"), axis=1).tolist() == [np.float16(size / 1024)] * 3  # added up in float32
+    tenth = np.full(1 << 20, 0.1, "f4")
+    assert abs(float(add.reduce(tenth)) / (0.1 * (1 << 20)) - 1) < 1e-6
+    assert hypot.reduce(np.array([3, 4, 12, 84, 0, 0])) == 85  # each result is an integer of the operator
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow encountered in reduce"):
+        add.reduce(np.full(2000, 3e38, "f4"))
+    special = rng.normal(size=5000).astype("f4")
+    special[4000] = np.nan
+    with np.errstate(all="raise"):
+        assert np.isnan(add.reduce(special))
+
+
 def test_results_that_overlap_operands():
     x = np.arange(64, dtype="f4") / 8
     expected = np.exp(x[:-1])

@@ -9,7 +9,7 @@ try:
     import jax.ffi
     import jax.numpy as jnp
 except ImportError as _error:
-    raise ImportError(f"strop.jax needs jax with jax.ffi (0.4.36 or newer): {_error}") from _error
+    raise ImportError(f"strop.jax needs jax 0.5 or newer: {_error}") from _error
 
 from . import _strop
 from .base import _dtype_name
