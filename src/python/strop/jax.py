@@ -33,12 +33,22 @@ def op(name, /):
 
     def call(*arrays, **parameters):
         own, text, is_map = _core.describe_call(name, parameters)
-        arrays = [jnp.asarray(a) for a in arrays]
-        return _call_map(own, text, arrays) if is_map else _call_tensors(own, text, arrays)
+        return _compiled(own, text, is_map)(*arrays)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = _strop.Operator(name, name, False).__doc__
     return call
+
+
+@functools.lru_cache(maxsize=None)
+def _compiled(name, text, is_map):
+    """The call as a function that JAX has compiled where it is not part of a larger one."""
+
+    def call(*arrays):
+        return (_call_map if is_map else _call_tensors)(name, text, [jnp.asarray(a) for a in arrays])
+
+    call.__name__ = f"strop_{name}"
+    return jax.jit(call, inline=True)
 
 
 def _infer(name, text, arrays):
