@@ -3,7 +3,7 @@
 
 Results of comparisons and tests here are of bool, and single numbers have no dimensions, as the standard wants; operators and keys of
 arrays keep this package's own rules: x > 0 has the type of x, x[0] of a vector has shape (1,), and nothing is promoted by +.
-LEFT_OUT says what of the standard is not here.
+matmul is of one or two dimensions. LEFT_OUT has the standard's names that are not here.
 """
 import math
 import sys
@@ -18,9 +18,10 @@ from .base import NUMBER, _dtype_name
 from .context import current_context
 
 __array_api_version__ = "2024.12"
-LEFT_OUT = ("complex numbers and their functions, integers of 16 bits and unsigned ones of more than 8", "clip of arrays as bounds, copysign, hypot of integers, "
-            "logaddexp, nextafter, remainder of mixed signs, signbit, shifts", "count_nonzero, cumulative_prod, diff, nonzero, searchsorted, take_along_axis, unique_*",
-            "meshgrid, roll, tensordot, vecdot; matmul of more than two dimensions", "the extensions fft and linalg", "operators that promote types, keys of more than the package's own")
+LEFT_OUT = tuple("""
+    complex64 complex128 conj imag real int16 uint16 uint32 uint64 atan2 bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
+    copysign floor_divide logaddexp nextafter remainder signbit cumulative_prod diff isin meshgrid nonzero roll searchsorted take_along_axis tensordot
+    unique_all unique_counts unique_inverse unique_values fft linalg""".split())
 
 e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 bool, int8, uint8, int32, int64, float16, float32, float64 = (  # pylint: disable=redefined-builtin
@@ -200,6 +201,12 @@ def sign(x, /):  # NaN stays, which the operator makes 0
     return _shaped(nd.where(nd.broadcast_equal(x, x), nd.sign(x), x), x.shape)
 
 
+def clip(x, /, min=None, max=None):  # pylint: disable=redefined-builtin
+    made = x if min is None else maximum(x, min)  # noqa: F821  pylint: disable=undefined-variable
+    made = made if max is None else minimum(made, max)  # noqa: F821  pylint: disable=undefined-variable
+    return made.copy() if made is x else made.astype(x.dtype, copy=False)
+
+
 def positive(x, /):
     return x.copy()
 
@@ -242,6 +249,9 @@ def where(condition, x1, x2, /):
 def reshape(x, /, shape, *, copy=None):
     made = _strop.reshape(x.copy() if copy else x, np.empty(x.shape, "V0").reshape(shape).shape)
     return made
+
+
+broadcast_shapes = np.broadcast_shapes
 
 
 def broadcast_to(x, /, shape):
@@ -307,6 +317,17 @@ def matmul(x1, x2, /):
     return _shaped(nd.dot(a, b), a.shape[:-1] + (b.shape[1:] if b.ndim == 2 else ()))
 
 
+def vecdot(x1, x2, /, *, axis=-1):
+    a, b = broadcast_arrays(*_both(x1, x2))
+    return sum(a * b, axis=axis, dtype=a.dtype)
+
+
+def take(x, indices, /, *, axis=None):
+    if axis is None and x.ndim != 1:
+        raise _strop.ValueError("take: axis is None, expected one for an array of several dimensions")
+    return nd.take(x, indices, axis=axis or 0, mode="raise")
+
+
 # --- reductions, sorting ------------------------------------------------------------------------------------------------
 
 
@@ -349,6 +370,10 @@ def all(x, /, *, axis=None, keepdims=False):  # pylint: disable=redefined-builti
 
 def any(x, /, *, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
     return max((x != 0).astype("uint8"), axis=axis, keepdims=keepdims).astype("bool")
+
+
+def count_nonzero(x, /, *, axis=None, keepdims=False):
+    return sum((x != 0).astype("int64"), axis=axis, keepdims=keepdims)
 
 
 def cumulative_sum(x, /, *, axis=None):

@@ -117,6 +117,11 @@ class _Protocols:
                     target[:] = result
                 return out[0] if len(out) == 1 else out
         plain = [_on_memory(value) for value in inputs]
+        if method == "at" and isinstance(inputs[0], NDArray):  # a write, which the array has to hear of
+            plain[0] = inputs[0].asnumpy()
+            ufunc.at(*plain, **keywords)
+            inputs[0][:] = plain[0]
+            return None
         wanted = tuple(None if isinstance(o, NDArray) else o for o in out)
         if any(o is not None for o in wanted):
             keywords["out"] = wanted
