@@ -9,6 +9,7 @@
 #include <strop/op/plan.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
 #include <optional>
@@ -67,25 +68,26 @@ std::optional<char> number_of_type(Dtype dtype) {
 /// As NumPy looks for the first loop whose types the operands have or can be brought to without loss.
 constexpr Dtype search_order[] = {boolean, i8, u8, i32, i64, f16, f32, f64};
 
-/// The table of NumPy's functions for ufuncs.
+/// The table of NumPy's functions for ufuncs. Looked for by every thread that finds none yet: a lock of ours would be
+/// held while an import waits for Python's.
 void* const* numpy_table() {
-  static void* const* const table = [] {
-    nb::object module;
-    for (const char* const name : {"numpy._core._multiarray_umath", "numpy.core._multiarray_umath"}) try {
-        module = nb::module_::import_(name);
-        break;
-      } catch (nb::python_error&) {  // the other one
-      }
-    if (!module.is_valid() || !nb::hasattr(module, "_UFUNC_API"))
-      refuse(Kind::other, "ufunc: this NumPy has no _UFUNC_API, expected NumPy 1 or 2");
-    const nb::object capsule = module.attr("_UFUNC_API");
-    auto* const found = static_cast<void* const*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
-    if (found == nullptr) nb::raise_python_error();
-    if (found[place_of_type] != nb::object(nb::module_::import_("numpy").attr("ufunc")).ptr())
-      refuse(Kind::other, "ufunc: the table of this NumPy's ufuncs does not begin with their type");
-    return found;
-  }();
-  return table;
+  static std::atomic<void* const*> table{nullptr};
+  if (void* const* const known = table.load()) return known;
+  nb::object module;
+  for (const char* const name : {"numpy._core._multiarray_umath", "numpy.core._multiarray_umath"}) try {
+      module = nb::module_::import_(name);
+      break;
+    } catch (nb::python_error&) {  // the other one
+    }
+  if (!module.is_valid() || !nb::hasattr(module, "_UFUNC_API"))
+    refuse(Kind::other, "ufunc: this NumPy has no _UFUNC_API, expected NumPy 1 or 2");
+  const nb::object capsule = module.attr("_UFUNC_API");
+  auto* const found = static_cast<void* const*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (found == nullptr) nb::raise_python_error();
+  if (found[place_of_type] != nb::object(nb::module_::import_("numpy").attr("ufunc")).ptr())
+    refuse(Kind::other, "ufunc: the table of this NumPy's ufuncs does not begin with their type");
+  table.store(found);
+  return found;
 }
 
 // --- what a ufunc is made of ----------------------------------------------------------------------------------------
@@ -133,7 +135,8 @@ struct Ufunc {
       std::vector<std::optional<Dtype>> out(static_cast<std::size_t>(entry.outputs));
       for (int i = 0; i < entry.inputs; ++i)
         if (is_whole(i)) in[static_cast<std::size_t>(i)] = whole;
-      const detail::CallNames names = detail::CallLabels{entry, params->get(), entry.inputs}.names();
+      const detail::CallLabels labels{entry, params->get(), entry.inputs};
+      const detail::CallNames names = labels.names();
       try {
         Types inferred(names, in, out);
         detail::infer_types(entry, params->get(), inferred);
