@@ -500,5 +500,7 @@ NB_MODULE(_strop, module) {
   add_exchange(module);
   add_libraries(module);
   add_hosts(module);
+  add_ufuncs(module);
+  add_jax(module);
   add_threads();
 }

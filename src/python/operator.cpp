@@ -7,6 +7,7 @@
 #include <strop/op/dispatch.hpp>
 
 #include <structmember.h>
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -468,6 +469,18 @@ void set_param(const Schema& schema, const Schema::Param& param, ParamBox& box, 
   } catch (const Error& error) {
     throw Refusal(PyUnicode_Check(value) != 0 || PyNumber_Check(value) != 0 ? Kind::value : Kind::type, error.what());
   }
+}
+
+detail::Ref<ParamBox> params_of(const Schema& schema, const nb::dict& given) {
+  detail::Ref<ParamBox> box(new ParamBox(schema.entry.params));
+  for (const auto& [key, value] : given) {
+    const auto named = [&](const Schema::Param& one) { return is_name(one.name, key.ptr()); };
+    const auto param = std::ranges::find_if(schema.params, named);
+    if (param == schema.params.end()) refuse_keyword(schema, key.ptr());
+    set_param(schema, *param, *box, value.ptr());
+  }
+  if (schema.entry.params != nullptr) detail::check_params(schema.entry.snake, *schema.entry.params, box->get());
+  return box;
 }
 
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out) {

@@ -232,6 +232,8 @@ void dispatch_apart(const Entry& entry, const void* op, detail::Inputs in, detai
 void set_param(const Schema& schema, const Schema::Param& param, ParamBox& box, PyObject* value);
 /// Runs the operator on arrays; `out` is one array, a list of them, or null.
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out);
+/// The parameters that a dictionary has, checked as those of a call.
+detail::Ref<ParamBox> params_of(const Schema& schema, const nb::dict& given);
 /// All that the entry says of the operator, for signatures, documents and stubs.
 nb::dict describe(const Schema& schema);
 /// The operator of a fixed name, looked up once.

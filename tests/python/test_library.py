@@ -152,6 +152,22 @@ def test_it_is_found_by_its_name(curves):
     assert copy(x).asnumpy().tolist() == [0.5, 0.75]
 
 
+def test_it_is_a_ufunc_and_a_function_of_jax(curves):  # pylint: disable=unused-argument
+    import strop.numpy
+
+    x = np.linspace(-1, 1, 9)
+    bent = strop.numpy.ufunc("Squash", beta=2)
+    assert bent.__name__ == "squash" and "beta is 2 here" in bent.__doc__
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(bent))(x), x / (1 + 2 * np.abs(x)), rtol=1e-15)
+    with pytest.raises(mx.Error, match="squash: parameter 'beta' is -1, expected a value from 0 to 100"):
+        strop.numpy.ufunc("squash", beta=-1)
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    import strop.jax
+
+    slope = jax.grad(lambda v: strop.jax.op("squash")(v, beta=2.0).sum())(jax.numpy.asarray(x, "float32"))
+    np.testing.assert_allclose(slope, (1 + 2 * np.abs(x)) ** -2, rtol=1e-5)
+
+
 def test_symbols_and_their_files(curves, curves_file):
     net = curves.squash(sym.var("data"), beta=2, name="bent")
     assert net.list_outputs() == ["bent_output"] == sym.squash(sym.var("data"), name="bent").list_outputs()

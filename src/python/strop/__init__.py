@@ -70,7 +70,7 @@ from . import visualization as viz  # noqa: E402
 
 _LEFT_OUT = {
     "mod": "modules", "module": "modules", "np": "the numpy namespace", "npx": "the numpy namespace",
-    "numpy": "the numpy namespace", "numpy_extension": "the numpy namespace", "kv": "parameter servers in Python",
+    "numpy_extension": "the numpy namespace", "kv": "parameter servers in Python",
     "kvstore": "parameter servers in Python", "monitor": "modules", "mon": "modules", "callback": "modules", "executor_manager": "modules",
     "profiler": "profiles", "rtc": "kernels compiled at run time",
 }
@@ -79,4 +79,6 @@ _LEFT_OUT = {
 def __getattr__(name):
     if name in _LEFT_OUT:
         raise AttributeError(f"strop has no {name!r}: {_LEFT_OUT[name]}, left out: see docs/python.md")
+    if name in ("numpy", "jax"):
+        raise AttributeError(f"strop has no {name!r} yet: say import strop.{name}")
     raise AttributeError(f"module 'strop' has no attribute {name!r}")

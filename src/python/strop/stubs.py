@@ -42,6 +42,18 @@ _Numbers = float | Sequence[float] | str
 _LOADED = """
 class _Loaded(builtins.dict[Any, NDArray]): ...
 """
+# Modules that need a host which may not be installed: they are not imported, their stubs stand here.
+_HOSTS = {"jax.py": """# SPDX-License-Identifier: Apache-2.0
+# Written by strop.stubs: the operators as functions of JAX.
+from typing import Any, Callable
+
+def op(name: str, /) -> Callable[..., Any]: ...
+""", "torch.py": """# SPDX-License-Identifier: Apache-2.0
+# Written by strop.stubs: the operators as those of PyTorch.
+left_out: dict[str, str]
+
+def refresh() -> None: ...
+"""}
 # Classes that results and members name, and where they are.
 _CLASSES = {"NDArray": "strop._strop", "Symbol": "strop._strop", "Executor": "strop._strop", "Context": "strop.context", "_Loaded": "strop.ndarray.ndarray",
             "CSRNDArray": "strop.ndarray.sparse_array", "RowSparseNDArray": "strop.ndarray.sparse_array", "DataBatch": "strop.io.io", "DataDesc": "strop.io.io",
@@ -252,7 +264,7 @@ def text_of(module, written):
     arrays = "_A" if module is strop else "Symbol" if module.__name__.startswith("strop.symbol") else "NDArray"
     taken, made = [], []
     for name, value in sorted(vars(module).items()):
-        if isinstance(value, types.ModuleType) and not name.startswith("_") and value in written:
+        if isinstance(value, types.ModuleType) and not name.startswith("_") and value in written and name != "numpy":  # which is NumPy in stubs
             parent, _, last = value.__name__.rpartition(".")
             taken.append(f"from {parent} import {last} as {name}\n" if parent else f"import {last} as {name}\n")
     for name, value in _public(module):
@@ -285,11 +297,7 @@ def _files():
 
 
 def _is_private(path):
-    return path.name == "stubs.py" or any(part.startswith("_") and part != "__init__.py" for part in path.parts)
-
-
-# Modules that need another framework, which may be missing where stubs are written: what they have for others.
-_OF_OTHERS = {"torch.py": "# SPDX-License-Identifier: Apache-2.0\n# Written by strop.stubs.\nleft_out: dict[str, str]\n\ndef refresh() -> None: ...\n"}
+    return path.name in ("stubs.py", *_HOSTS) or any(part.startswith("_") and part != "__init__.py" for part in path.parts)
 
 
 def modules():
@@ -301,7 +309,7 @@ def modules():
         for name in ("_internal", "linalg", "contrib", "image", "sparse", "random", "op"):
             found[f"{folder}/{name}.pyi"] = getattr(package, name)
     for path in _files():
-        if _is_private(path) or path.name in _OF_OTHERS:
+        if _is_private(path):
             continue
         parts = path.with_suffix("").parts
         module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
@@ -314,8 +322,7 @@ def main(folder):
     """Writes all of them."""
     found = modules()
     texts = {path: text_of(module, list(found.values())) for path, module in found.items()}
-    texts.update({path.with_suffix(".pyi"): _PRIVATE for path in _files() if _is_private(path)})
-    texts.update({path.with_suffix(".pyi"): _OF_OTHERS[path.name] for path in _files() if path.name in _OF_OTHERS})
+    texts.update({path.with_suffix(".pyi"): _HOSTS.get(path.name, _PRIVATE) for path in _files() if _is_private(path)})
     for path, text in texts.items():
         place = pathlib.Path(folder) / path
         place.parent.mkdir(parents=True, exist_ok=True)

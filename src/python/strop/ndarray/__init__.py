@@ -10,7 +10,7 @@ _register.fill_modules(__name__, _OPERATORS, ("op", "_internal", "linalg", "cont
 from . import _internal, contrib, image, linalg, op  # noqa: E402  pylint: disable=wrong-import-position
 from .ndarray import *  # noqa: E402,F403  pylint: disable=wrong-import-position
 from .arithmetic import *  # noqa: E402,F403  pylint: disable=wrong-import-position
-from . import control, indexing, processes, random, sparse, updates, utils  # noqa: E402  pylint: disable=wrong-import-position
+from . import control, indexing, processes, protocols, random, sparse, updates, utils  # noqa: E402  pylint: disable=wrong-import-position
 from .cached_op import CachedOp  # noqa: E402  pylint: disable=wrong-import-position
 from .sparse import CSRNDArray, RowSparseNDArray  # noqa: E402  pylint: disable=wrong-import-position
 
