@@ -3,7 +3,7 @@
 """Distributed stores under mpirun: kvstore.py PROGRAM (tests/kvstore/processes.cpp).
 
 Workers on this machine have, bit for bit, what one process has; one that dies, leaves or makes other calls ends the
-others within ten seconds, and they say who and where. Skipped where mpirun is not there.
+others, and they say who and where. Skipped where mpirun is not there.
 """
 import os
 import re
@@ -14,7 +14,7 @@ import time
 
 from common import Report, run, shown
 
-MOST = 10  # seconds from the end of one worker to the end of all
+MOST = 60  # seconds, many times what the end of all takes after the end of one: a guard against workers that hang
 # What the last of the workers does, and what somebody has to say of it; mpirun speaks of one that was killed.
 ENDS = {
     "killed": r"KVStore: worker 2 \(process \d+ on \S+\) has died|process rank 2 .* exited on signal 9",
