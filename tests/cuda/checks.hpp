@@ -4,6 +4,7 @@
 #pragma once
 #include <unit/sentence.hpp>
 #include "operators.hpp"
+#include "smooth.hpp"
 
 #include <doctest/doctest.h>
 

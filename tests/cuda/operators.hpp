@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The operators of these tests. kernels.cu includes this, and so brings their GPU kernels.
+/// The operators of these tests but for those of smooth.hpp. kernels.cu includes this, and so brings their GPU kernels.
 #pragma once
 #include <strop/strop.hpp>
 
@@ -15,36 +15,18 @@ struct Quadratic {
   constexpr auto forward(auto x) const { return (a * x + b) * x + c; }
 };
 inline constexpr strop::Op<Quadratic> quadratic;
-struct SoftHinge {
-  constexpr auto forward(auto x, auto y) const { return where(x > y, log1p(exp(x - y)), tanh(x * y)); }
-};
-inline constexpr strop::Op<SoftHinge> soft_hinge;
 /// Linear in each input: its gradient reads one of the inputs, or none.
 struct Weighted {
   float weight = 3;
   constexpr auto forward(auto x, auto y) const { return weight * x + y; }
 };
 inline constexpr strop::Op<Weighted> weighted;
-struct SumAndProduct {
-  constexpr auto forward(auto x, auto y) const { return std::make_tuple(x + y, x * y); }
-};
-inline constexpr strop::Op<SumAndProduct> sum_and_product;
 /// Its gradient reads the output.
 struct Squash {
   constexpr auto forward(auto x) const { return sigmoid(x); }
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * y * (1 - y); }
 };
 inline constexpr strop::Op<Squash> squash;
-/// With a = 0 terms that are infinite at 0 drop out.
-struct Dropped {
-  float a = 0;
-  constexpr auto forward(auto x, auto y) const { return (a / x + 2) * x + a * log(y) + a * x / y + x * y; }
-};
-inline constexpr strop::Op<Dropped> dropped;
-struct Softened {
-  constexpr auto forward(auto x, auto y) const { return softplus(x) + sinc(y) + xlogy(x, 4 + y); }
-};
-inline constexpr strop::Op<Softened> softened;
 /// Integers as double, where it is asked for.
 struct Shifted {
   float by = 0.5f;
