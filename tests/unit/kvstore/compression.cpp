@@ -3,7 +3,7 @@
 /// Two bits an element: their layout, what they leave out, and where they may be.
 #include <doctest/doctest.h>
 #include <strop/strop.hpp>
-#include "sentence.hpp"
+#include <unit/sentence.hpp>
 
 #include <vector>
 

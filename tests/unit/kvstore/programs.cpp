@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <strop/strop.hpp>
 #include "kvstore/worker_programs.hpp"
-#include "sentence.hpp"
+#include <unit/sentence.hpp>
 
 #include <map>
 #include <string>

@@ -3,7 +3,7 @@
 /// The rules of a store in one process, one by one: what the original's does, and sentences where it says nothing.
 #include <doctest/doctest.h>
 #include <strop/strop.hpp>
-#include "sentence.hpp"
+#include <unit/sentence.hpp>
 
 #include <cstdio>
 #include <string>
