@@ -234,7 +234,8 @@ def order_of_includes(report):
 def beside_macros(report, compiler):
     """Those that a user is told of put the macros of hosts aside at their top and bring them back at their end, and are read
     so. The compiled library's users read fewer lines of the same headers, so the whole of each is read here."""
-    names = sorted(named_headers() - {"strop/source.hpp"})  # which says STROP_COMPILED, and is read alone
+    # The first says STROP_COMPILED, and is read alone; the second reads PyTorch's headers, where they are, before it does so.
+    names = sorted(named_headers() - {"strop/source.hpp", "strop/torch.hpp"})
     for name in names:
         code = [line for line in (INCLUDE / name).read_text().splitlines() if line.startswith("#include")]
         if code[:1] != ["#include <strop/core/push_macros.def>"] or code[-1:] != ["#include <strop/core/pop_macros.def>"]:

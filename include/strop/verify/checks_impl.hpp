@@ -3,6 +3,7 @@
 /// The checks of one call.
 #pragma once
 #include <strop/core/list.hpp>
+#include <strop/op/infer_call.hpp>
 #include <strop/verify/checks.hpp>
 
 #include <algorithm>
@@ -177,7 +178,8 @@ STROP_VERIFY_IMPL void dtypes(Findings& found, const Subject& s, DtypeSet among,
 STROP_VERIFY_IMPL void refused_dtypes(Findings& found, const Subject& s) {
   if (s.in.empty()) return;
   for (Dtype type : all_dtypes) {
-    if (s.entry->dtypes.contains(type)) continue;
+    // A gradient takes integers as double.
+    if (s.entry->dtypes.contains(type) || detail::computes_in_double(*s.entry, type)) continue;
     const std::string message = error_of([&] {
       for (const NDArray& a : call(s, with_dtype(s.in, type))) a.wait();
     });
