@@ -103,6 +103,9 @@ int run(const std::string& what, const std::string& path) {
   } else if (what == "leaves") {  // with status 0, and the others still push
     if (last) return 0;
     push_steps(kv, 1'000'000);
+  } else if (what == "first") {  // one goes on alone
+    if (kv.rank() != 0) return 0;
+    push_steps(kv, 1'000'000);
   } else if (what == "throws") {
     if (last) fail("this worker has had enough");
     push_steps(kv, 1'000'000);

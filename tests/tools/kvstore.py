@@ -15,10 +15,11 @@ import time
 from common import Report, run, shown
 
 MOST = 60  # seconds, many times what the end of all takes after the end of one: a guard against workers that hang
-# What the last of the workers does, and what somebody has to say of it; mpirun speaks of one that was killed.
+# What the last of three workers does (`first`: both but the first), and what somebody has to say of it; mpirun speaks of one that was killed.
 ENDS = {
     "killed": r"KVStore: worker 2 \(process \d+ on \S+\) has died|process rank 2 .* exited on signal 9",
     "leaves": r"KVStore: worker 2 \(process \d+ on \S+\) has ended, and worker \d waits for it at push of 'w'",
+    "first": r"KVStore: worker [12] \(process \d+ on \S+\) has ended, and worker 0 waits for it at push of 'w'",
     "throws": r"this worker has had enough",
     "differs": r"is at another call than worker \d, which is at push of '[ab]': all workers make the same calls",
 }

@@ -38,7 +38,9 @@ class RecordLabel {
 
 /// What stands before the bytes of an image: the original's IRHeader.
 struct IRHeader {
-  std::uint32_t flag = 0;  ///< how many numbers a list of labels has; 0: the label is one number. pack() sets it
+  /// How many numbers a list of labels has; 0: the label is one number. pack() passes over what stands here, and writes
+  /// the length of the list.
+  std::uint32_t flag = 0;
   RecordLabel label = {};
   std::uint64_t id = 0, id2 = 0;
   friend bool operator==(const IRHeader&, const IRHeader&) = default;

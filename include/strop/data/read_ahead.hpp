@@ -73,6 +73,7 @@ class ReadAhead {
     slot.filled = false;
     if (over_) return;
     try {
+      slot.item = {};  // of a batch that nobody took, or what one that was taken left
       slot.filled = make_(slot.item);
     } catch (...) {
       slot.failure = std::current_exception();

@@ -37,12 +37,14 @@ class Resized {
   }
   bool next(DataBatch& batch) {
     if (given_ == size_) return false;
-    if (!of_->next()) {
+    // Of few rows that roll over into one batch an epoch may have none, and the next one has.
+    for (int epochs = 0; !of_->next(); ++epochs) {
+      if (epochs == 2) fail("ResizeIter: the iterator has no batches");
       of_->reset();
-      if (!of_->next()) fail("ResizeIter: the iterator has no batches");
     }
     batch = std::move(of_->batch());
     ++given_;
+    last_of_inner_ = of_.last();
     return true;
   }
   bool last() const { return given_ == size_; }
@@ -51,23 +53,26 @@ class Resized {
   void begin_epoch(bool seen) {
     given_ = 0;
     if (reset_internal_ && seen) {
-      of_->reset();
+      of_.begin_epoch(last_of_inner_);  // reset() would not, right behind resume()
     } else if (reset_internal_) {
       if (!start_.empty()) of_->resume(start_);
       of_.begin_epoch(false);
     }
     start_ = position_of(of_);
   }
-  /// How many were given, where the epoch began (how long that is, and it), where the other iterator is.
+  /// How many were given, whether the other iterator's last is among them, where the epoch began (how long that is, and
+  /// it), where the other iterator is.
   std::string position() const {
-    return start_.empty() ? std::string() : cat(given_, '/', start_.size(), ':', start_, of_->position());
+    return start_.empty() ? std::string()
+                          : cat(given_, '/', last_of_inner_ ? 1 : 0, '/', start_.size(), ':', start_, of_->position());
   }
   void resume(std::string_view position) {
     std::string_view of = position;
-    std::int64_t size = 0;
-    if (!take_number(of, '/', given_) || given_ > size_ || !take_number(of, ':', size) ||
-        unsigned_size(size) > of.size())
+    std::int64_t size = 0, last = 0;
+    if (!take_number(of, '/', given_) || given_ > size_ || !take_number(of, '/', last) || last > 1 ||
+        !take_number(of, ':', size) || unsigned_size(size) > of.size())
       fail("ResizeIter: \"", position, "\" is no position in these batches");
+    last_of_inner_ = last == 1;
     start_ = of.substr(0, unsigned_size(size));
     of_->resume(of.substr(unsigned_size(size)));
   }
@@ -77,7 +82,7 @@ class Resized {
  private:
   Upstream of_;
   std::int64_t size_, given_ = 0;
-  bool reset_internal_;
+  bool reset_internal_, last_of_inner_ = false;
   std::string start_;  // where the epoch began; empty where the other iterator cannot say
 };
 

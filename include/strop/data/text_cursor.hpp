@@ -156,6 +156,7 @@ class TextCursor {
   /// A decimal number too small for a double, which reads as zero, as everywhere else.
   static bool is_tiny(std::string_view text) {
     if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+    if (text.find_first_of("0123456789") == std::string_view::npos) return false;
     if (text.find_first_not_of("0123456789.") == std::string_view::npos) {  // many zeros behind the point
       text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
       return text.starts_with('.') && text.find('.') == text.rfind('.');

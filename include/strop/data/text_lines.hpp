@@ -18,7 +18,8 @@ namespace strop::inline v0 {
 class TextLines {
  public:
   explicit TextLines(const std::string& path, std::int64_t num_parts = 1, std::int64_t part_index = 0);
-  TextLines(TextLines&& from) noexcept : lines_(std::exchange(from.lines_, nullptr)), left_(from.left_) {}
+  TextLines(TextLines&& from) noexcept
+      : lines_(std::exchange(from.lines_, nullptr)), left_(std::exchange(from.left_, {})) {}
   TextLines& operator=(TextLines&& from) noexcept {
     std::swap(lines_, from.lines_);
     std::swap(left_, from.left_);
@@ -31,6 +32,8 @@ class TextLines {
   void rewind();
 
  private:
+  detail::LineBlocks& lines() const;
+
   detail::LineBlocks* lines_;  // alone, so that the object may be moved
   std::string_view left_;      // of the block
 };

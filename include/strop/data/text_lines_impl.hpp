@@ -18,8 +18,13 @@ STROP_IMPL TextLines::TextLines(const std::string& path, std::int64_t num_parts,
   lines_ = new detail::LineBlocks("TextLines", path, num_parts, part_index);
 }
 
+STROP_IMPL detail::LineBlocks& TextLines::lines() const {
+  if (lines_ == nullptr) fail("TextLines: this reader was moved to another one");
+  return *lines_;
+}
+
 STROP_IMPL bool TextLines::read(std::string& line) {
-  if (left_.empty() && !lines_->next(left_)) return false;
+  if (left_.empty() && !lines().next(left_)) return false;
   const std::size_t end = std::min(left_.find('\n'), left_.size());
   line.assign(left_.substr(0, end));
   if (line.ends_with('\r')) line.pop_back();
@@ -28,7 +33,7 @@ STROP_IMPL bool TextLines::read(std::string& line) {
 }
 
 STROP_IMPL void TextLines::rewind() {
-  lines_->rewind();
+  lines().rewind();
   left_ = {};
 }
 

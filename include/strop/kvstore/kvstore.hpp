@@ -67,7 +67,8 @@ class KVStore {
   void init(const Keys& keys, const KeyedArrays& values);
   /// Adds up the arrays of each key and has the updater change what is stored. A key that stands several times in the
   /// list has all of its arrays. Without an updater the sum is stored in the other's place; in one process, of a single
-  /// dense array, that array itself, as the original does. `priority`: higher ones tend to be added up first.
+  /// dense array, that array itself, as the original does: who writes it later writes the store. `priority`: higher
+  /// ones tend to be added up first.
   void push(const Keys& keys, const KeyedArrays& values, int priority = 0);
   /// Copies what is stored into each array of its key. Sparse arrays are left out, with a message, unless
   /// `ignore_sparse` is false; then they are converted.

@@ -48,7 +48,10 @@ class OptimizerUpdater final : public StoreUpdater {
 
 }  // namespace detail
 
-STROP_IMPL detail::StoreState& KVStore::state() const { return static_cast<detail::StoreState&>(*body_); }
+STROP_IMPL detail::StoreState& KVStore::state() const {
+  if (!body_) fail("KVStore: this store was moved to another one");
+  return static_cast<detail::StoreState&>(*body_);
+}
 
 STROP_IMPL KVStore KVStore::create(std::string_view type) {
   const std::string name = detail::lowered(type);

@@ -269,6 +269,7 @@ class MpiTransport final : public Transport {
         backoff();
       if (now - looked < 200'000'000) continue;
       looked = now;
+      ++look_;
       for (const Pending& p : pending)
         if (!p.done) look_after(p.worker, what);
       if (now - told > 10'000'000'000) {
@@ -293,17 +294,18 @@ class MpiTransport final : public Transport {
     int left = 0;
     Mpi::Status status{};
     mpi_.check(mpi_.iprobe(worker, Mpi::leave_tag, mpi_.leaving, &left, &status), what);
+    if (left == 0) return;
     // What it sent before it left may still be on its way: the second look is one round later.
-    if (left == 0 || leaving_seen_ != worker) {
-      if (left != 0) leaving_seen_ = worker;
-      return;
-    }
+    std::int64_t& first = element(left_at_, worker);
+    if (first == 0) first = look_;
+    if (first == look_) return;
     strop::fail("KVStore: worker ", worker, " (process ", peer.process, " on ", static_cast<const char*>(peer.host),
                 ") has ended, and worker ", rank_, " waits for it at ", what);
   }
 
   void meet() {
     peers_ = std::vector<Peer>(unsigned_size(size_));
+    left_at_ = std::vector<std::int64_t>(unsigned_size(size_));
     Peer& own = element(peers_, rank_);
     ::gethostname(own.host, sizeof own.host - 1);
     own.process = ::getpid();
@@ -318,8 +320,10 @@ class MpiTransport final : public Transport {
 
   const Mpi& mpi_;
   Mpi::Comm comm_ = nullptr;
-  int rank_ = 0, size_ = 1, leaving_seen_ = -1;
+  int rank_ = 0, size_ = 1;
   std::vector<Peer> peers_;
+  std::int64_t look_ = 0;              // how often other workers were looked after
+  std::vector<std::int64_t> left_at_;  // the look in which a worker was first seen to leave; 0: it was not
 };
 
 STROP_IMPL Ref<Transport> mpi_transport() { return Ref<Transport>(new MpiTransport); }

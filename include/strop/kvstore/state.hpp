@@ -18,6 +18,7 @@ namespace strop::inline v0::detail {
 /// What is stored under one key.
 struct StoredArray {
   NDArray value;
+  bool shared = false;             // with whoever pushed it, or assigned it in an updater: written by nobody here
   std::vector<NDArray> residuals;  // of compressed pushes, one for each array of a push
 };
 

@@ -146,9 +146,15 @@ STROP_IMPL void StoreState::apply(std::string_view function, const KeyGroup& gro
   NDArray& value = group.stored->value;
   if (!updater) {
     value = sum.detach();
+    group.stored->shared = true;
     return;
   }
-  NDArray weight = value.storage() == dense && updater->may_stop_midway() ? sum_dense({&value, 1}, 0) : value;
+  NDArray weight = value;
+  if (value.storage() != dense)
+    weight = group.stored->shared ? value.copy() : value;
+  else if (group.stored->shared || updater->may_stop_midway())
+    weight = sum_dense({&value, 1}, 0);
+  const NDArray own = weight;
   const ModeScope unrecorded(nullptr, call_mode.training);
   updater->update(group.key, on_device(sum, value.device()), weight);
   if (!weight.defined() || weight.shape() != value.shape() || weight.dtype() != value.dtype())
@@ -157,6 +163,7 @@ STROP_IMPL void StoreState::apply(std::string_view function, const KeyGroup& gro
                           : std::string("a handle without an array"),
          ", expected shape ", value.shape(), " and type ", name_of(value.dtype()));
   value = weight;
+  group.stored->shared = !weight.is(own);
 }
 
 STROP_IMPL void StoreState::push(std::string_view function, const Keys& keys, const KeyedArrays& values, int priority) {

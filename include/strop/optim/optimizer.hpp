@@ -92,6 +92,8 @@ class Updater {
 
  private:
   struct State;
+  /// Throws Error where the updater was moved to another one.
+  State& state() const;
   State* state_ = nullptr;
 };
 

@@ -24,7 +24,9 @@ STROP_IMPL optim::Schedule begun(std::string_view optimizer, const optim::Schedu
   if (base && *base != learning_rate)
     log(cat(optimizer, ": learning_rate ", print_real(learning_rate), " goes before base_lr ", print_real(*base),
             " of lr_scheduler"));
-  return schedule.starting_at(learning_rate);
+  const optim::Schedule moved = schedule.starting_at(learning_rate);
+  moved(1);  // refuses here what it refuses
+  return moved;
 }
 
 inline std::optional<double> factor_of(const optim::Multipliers& factors, std::string_view name) {

@@ -11,6 +11,7 @@
 #include <strop/tensor/format/file.hpp>
 #include <strop/tensor/format/params.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -136,73 +137,83 @@ STROP_IMPL Updater& Updater::operator=(Updater&& from) noexcept {
 }
 STROP_IMPL Updater::~Updater() { delete state_; }
 
+STROP_IMPL Updater::State& Updater::state() const {
+  if (state_ == nullptr) fail("strop: this updater was moved to another one");
+  return *state_;
+}
+
 STROP_IMPL void Updater::operator()(const std::string& key, const NDArray& grad, NDArray& weight) {
   const auto refuse = [&](const auto&... why) { fail("strop: update of '", detail::excerpt(key), "': ", why...); };
   if (!weight.defined() || !grad.defined()) refuse(weight.defined() ? "the gradient" : "the weight", " is no array");
   if (grad.shape() != weight.shape()) refuse("the gradient has shape ", grad.shape(), ", the weight ", weight.shape());
   if (grad.dtype() != weight.dtype())
     refuse("the gradient is ", strop::name_of(grad.dtype()), ", the weight ", strop::name_of(weight.dtype()));
-  State& of = *state_;
+  State& of = state();
   const detail::OptimizerBody& body = of.optimizer.body();
   const bool mixed = body.common.multi_precision && (weight.dtype() == f16 || weight.dtype() == bf16);
 
+  // What is kept changes behind the update: one that is refused has changed nothing.
   const detail::Index at = detail::place_of_key(of.keys, key);
-  if (!detail::stands_at(of.keys, at, key)) {
-    const detail::Ref<detail::KeptOfKey> made(new detail::KeptOfKey);
-    made->key = key;
-    made->updates = body.common.begin_num_update;
-    if (mixed) made->weight32 = body.widened(weight);
-    for (int i = 0; i < body.states(); ++i) made->states.push_back(body.make_state(i, mixed ? made->weight32 : weight));
-    of.look_up(*made);
-    detail::insert_at(of.keys, at, made);
+  const bool known = detail::stands_at(of.keys, at, key);
+  detail::Ref<detail::KeptOfKey> kept;
+  if (known) {
+    kept = of.keys[at];
+  } else {
+    kept = detail::Ref<detail::KeptOfKey>(new detail::KeptOfKey);
+    kept->key = key;
+    kept->updates = body.common.begin_num_update;
+    if (mixed) kept->weight32 = body.widened(weight);
+    for (int i = 0; i < body.states(); ++i) kept->states.push_back(body.make_state(i, mixed ? kept->weight32 : weight));
+    of.look_up(*kept);
   }
-  detail::KeptOfKey& kept = *of.keys[at];
-  if (kept.states.size() != body.states() || kept.weight32.defined() != mixed)
-    refuse("what is kept of it was made with other parameters of ", body.name, ": ", kept.states.size(),
+  if (kept->states.size() != body.states() || kept->weight32.defined() != mixed)
+    refuse("what is kept of it was made with other parameters of ", body.name, ": ", kept->states.size(),
            " states, expected ", body.states(),
-           kept.weight32.defined() == mixed ? "" : ", and another multi_precision");
-  for (NDArray& state : kept.states) state = detail::on_device(state, weight.device());
-  if (mixed) kept.weight32 = detail::on_device(kept.weight32, weight.device());
+           kept->weight32.defined() == mixed ? "" : ", and another multi_precision");
+  for (NDArray& state : kept->states) state = detail::on_device(state, weight.device());
+  if (mixed) kept->weight32 = detail::on_device(kept->weight32, weight.device());
 
-  ++kept.updates;
-  if (kept.updates > of.num_update) of.num_update = kept.updates;
-  const double rate = of.optimizer.learning_rate(of.num_update);
-  const Step step{.lr = rate * kept.lr_mult,
-                  .wd = body.common.wd * kept.wd_mult,
-                  .t = kept.updates,
-                  .lr_ratio = kept.learning_rate != 0 ? rate / kept.learning_rate : 1,
-                  .name = kept.name};
-  kept.learning_rate = rate;
-  body.update(step, weight, grad, kept.states.span(), kept.weight32);
+  const std::int64_t updates = kept->updates + 1, num_update = std::max(of.num_update, updates);
+  const double rate = of.optimizer.learning_rate(num_update);
+  const Step step{.lr = rate * kept->lr_mult,
+                  .wd = body.common.wd * kept->wd_mult,
+                  .t = updates,
+                  .lr_ratio = kept->learning_rate != 0 ? rate / kept->learning_rate : 1,
+                  .name = kept->name};
+  body.update(step, weight, grad, kept->states.span(), kept->weight32);
+  kept->updates = updates;
+  kept->learning_rate = rate;
+  of.num_update = num_update;
+  if (!known) detail::insert_at(of.keys, at, kept);
 }
 
-STROP_IMPL const Optimizer& Updater::optimizer() const { return state_->optimizer; }
-STROP_IMPL std::int64_t Updater::num_update() const { return state_->num_update; }
-STROP_IMPL double Updater::learning_rate() const { return state_->optimizer.learning_rate(state_->num_update); }
+STROP_IMPL const Optimizer& Updater::optimizer() const { return state().optimizer; }
+STROP_IMPL std::int64_t Updater::num_update() const { return state().num_update; }
+STROP_IMPL double Updater::learning_rate() const { return state().optimizer.learning_rate(state().num_update); }
 STROP_IMPL void Updater::set(std::string_view parameter, std::string_view text) {
-  state_->optimizer.set(parameter, text);
-  state_->refresh();
+  state().optimizer.set(parameter, text);
+  state().refresh();
 }
 STROP_IMPL void Updater::set_learning_rate(double lr) {
-  state_->optimizer.set_learning_rate(lr);
-  state_->refresh();
+  state().optimizer.set_learning_rate(lr);
+  state().refresh();
 }
 STROP_IMPL void Updater::set_lr_mult(Multipliers factors) {
-  state_->optimizer.set_lr_mult(std::move(factors));
-  state_->refresh();
+  state().optimizer.set_lr_mult(std::move(factors));
+  state().refresh();
 }
 STROP_IMPL void Updater::set_wd_mult(Multipliers factors) {
-  state_->optimizer.set_wd_mult(std::move(factors));
-  state_->refresh();
+  state().optimizer.set_wd_mult(std::move(factors));
+  state().refresh();
 }
 
 STROP_IMPL std::string Updater::states() const {
   std::string rest;
   detail::Output out(&rest);
-  detail::write_name(out, state_->optimizer.name());
-  out.number(state_->num_update);
-  out.number(static_cast<std::uint64_t>(state_->keys.size()));
-  for (const detail::Ref<detail::KeptOfKey>& of_key : state_->keys) {
+  detail::write_name(out, state().optimizer.name());
+  out.number(state().num_update);
+  out.number(static_cast<std::uint64_t>(state().keys.size()));
+  for (const detail::Ref<detail::KeptOfKey>& of_key : state().keys) {
     const detail::KeptOfKey& kept = *of_key;
     detail::write_name(out, kept.key);
     out.number(kept.updates);
@@ -225,9 +236,9 @@ STROP_IMPL void Updater::set_states(std::string_view bytes) {
   const std::string_view rest = detail::states_within(bytes);
   detail::Input in(rest.data(), static_cast<std::int64_t>(rest.size()), "states of an updater");
   const std::string name = detail::read_name(in, "the optimizer's name");
-  if (name != state_->optimizer.name())
+  if (name != state().optimizer.name())
     fail("strop: states of an updater: they are of ", detail::excerpt(name), ", the optimizer is ",
-         state_->optimizer.name());
+         state().optimizer.name());
   const auto num_update = in.number<std::int64_t>("the number of updates");
   const auto count = in.number<std::uint64_t>("the number of keys");
   detail::KeptByKey keys;
@@ -238,9 +249,9 @@ STROP_IMPL void Updater::set_states(std::string_view bytes) {
     detail::insert_at(keys, at, kept);
   }
   if (in.left() != 0) in.refuse(cat(in.left(), " bytes follow the last state"));
-  state_->num_update = num_update;
-  state_->keys = std::move(keys);
-  state_->refresh();
+  state().num_update = num_update;
+  state().keys = std::move(keys);
+  state().refresh();
 }
 
 STROP_IMPL void Updater::save(const std::string& path) const {

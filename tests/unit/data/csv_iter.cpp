@@ -216,3 +216,9 @@ TEST_CASE("what was stopped after any batch goes on there, in another process to
       }
     }
 }
+
+TEST_CASE("a point without a digit is no number") {
+  const Folder folder;
+  CHECK_THROWS_WITH_AS((void)CSVIter(file(folder, "a", "1,.,3\n"), {.data_shape = {3}, .batch_size = 1}).next(),
+                       doctest::Contains("the number '.'"), Error);
+}

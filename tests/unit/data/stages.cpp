@@ -229,3 +229,46 @@ TEST_CASE("iterators over one array at once") {
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
 }
+
+TEST_CASE("a resized epoch that is resumed at its end goes on with the next one") {
+  const auto made = [] { return ResizeIter(rows(11, {.batch_size = 4}), 2); };
+  ResizeIter whole = made();
+  CHECK(whole.next());
+  CHECK(whole.next());
+  const std::string place = whole.position();
+  ResizeIter again = made();
+  again.resume(place);
+  for (ResizeIter* one : {&whole, &again}) {
+    CHECK(!one->next());
+    one->reset();
+    CHECK(one->next());
+  }
+  CHECK(again.batch().index == whole.batch().index);
+}
+
+TEST_CASE("a source is given an empty batch each time") {
+  struct Counting {
+    std::int64_t at = 0;
+    bool next(DataBatch& batch) {
+      if (at == 3) return false;
+      batch.data.push_back(full({1}, static_cast<double>(++at)));
+      if (at == 1) batch.pad = 1;
+      return true;
+    }
+    bool last() const { return at == 3; }
+    void begin_epoch(bool) { at = 0; }
+    std::vector<DataDesc> provide_data() const { return {{"data", Shape{1}, f32}}; }
+    std::vector<DataDesc> provide_label() const { return {}; }
+  };
+  for (const std::int64_t ahead : {0, 3}) {
+    DataIter batches(Counting{}, ahead);
+    CHECK(batches.next());
+    batches.reset();
+    for (int k = 1; k <= 3; ++k) {
+      CHECK(batches.next());
+      CHECK(batches.batch().data.size() == 1);
+      CHECK(batches.batch().pad == (k == 1 ? 1 : 0));
+    }
+    CHECK(!batches.next());
+  }
+}

@@ -332,3 +332,34 @@ TEST_CASE("an updater that throws leaves its key as it was") {
         "type float32");
   CHECK(pulled(kv, "a") == Floats{2, 2, 2});
 }
+
+TEST_CASE("an optimizer does not write the arrays of those who push") {
+  KVStore kv = KVStore::create();
+  kv.init({"a", "b"}, {of(0, 0, 0), of(0, 0, 0)});
+  const NDArray mine = of(5, 5, 5);
+  kv.push({"a", "b"}, {mine, mine});
+  kv.set_optimizer(optim::Sgd{.learning_rate = 1});
+  for (int step = 1; step <= 2; ++step) {
+    kv.push("a", of(1, 1, 1));
+    CHECK(pulled(kv, "a") ==
+          Floats{5.f - static_cast<float>(step), 5.f - static_cast<float>(step), 5.f - static_cast<float>(step)});
+  }
+  CHECK(pulled(kv, "b") == Floats{5, 5, 5});
+  CHECK(mine.to_vector<float>() == Floats{5, 5, 5});
+
+  KVStore taken = KVStore::create();
+  taken.init("a", of(0, 0, 0));
+  taken.set_updater([](const std::string&, const NDArray& g, NDArray& w) { w = g; });
+  taken.push("a", mine);
+  taken.set_optimizer(optim::Sgd{.learning_rate = 1});
+  taken.push("a", of(1, 1, 1));
+  CHECK(pulled(taken, "a") == Floats{4, 4, 4});
+  CHECK(mine.to_vector<float>() == Floats{5, 5, 5});
+}
+
+TEST_CASE("a store that was moved says so") {
+  KVStore kv = KVStore::create();
+  const KVStore other = std::move(kv);
+  CHECK(sentence([&] { (void)kv.rank(); }) == "KVStore: this store was moved to another one");  // NOLINT
+  CHECK(other.num_workers() == 1);
+}

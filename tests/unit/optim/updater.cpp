@@ -183,3 +183,25 @@ TEST_CASE("keys are any text, and each has its own states and count") {
     for (const std::string& key : keys) CHECK(updated(updater, key) == doctest::Approx(0).epsilon(1e-5));
   CHECK(updater.num_update() == 2);
 }
+
+TEST_CASE("an update that is refused has changed nothing") {
+  Updater updater(Adam{});
+  NDArray whole = strop::ones({2}, strop::i32), w = strop::ones({2});
+  CHECK_THROWS(updater("w", whole.copy(), whole));
+  CHECK(updater.num_update() == 0);
+  CHECK(updater.states() == Updater(Adam{}).states());
+  updater("w", w.copy(), w);
+  CHECK(updater.num_update() == 1);
+
+  const Updater other = std::move(updater);
+  CHECK(sentence([&] { (void)updater.num_update(); }) == "strop: this updater was moved to another one");  // NOLINT
+  CHECK(other.num_update() == 1);
+}
+
+TEST_CASE("a schedule that does not begin at the rate is refused where the optimizer is made") {
+  const strop::optim::FactorScheduler warm{
+      .step = 10, .factor = 0.5, .base_lr = 0.1, .warmup_steps = 5, .warmup_begin_lr = 0.01};
+  CHECK(sentence([&] {
+          (void)Optimizer(Sgd{.learning_rate = 0.001, .lr_scheduler = warm});
+        }).find("warmup_begin_lr is 0.01") != std::string::npos);
+}
