@@ -3,8 +3,8 @@
 /// Random programs against a store of plain numbers, with arrays of every size on their way.
 #include <doctest/doctest.h>
 #include <strop/strop.hpp>
-#include "kvstore/worker_programs.hpp"
 #include <unit/sentence.hpp>
+#include "kvstore/worker_programs.hpp"
 
 #include <map>
 #include <string>

@@ -3,8 +3,8 @@
 /// A distributed store whose workers are threads: what tests/kvstore runs as processes.
 #include <doctest/doctest.h>
 #include <strop/strop.hpp>
-#include "kvstore/worker_programs.hpp"
 #include <unit/sentence.hpp>
+#include "kvstore/worker_programs.hpp"
 
 #include <atomic>
 #include <condition_variable>
