@@ -201,6 +201,7 @@ static void eigen() {
 
 static void devices() {
   try {
+    CHECK(strop::gpu_count() == 0);
     (void)strop::array({1, 2}).to(strop::gpu(0));
   } catch (const std::exception& e) {  // this program brings no kernels
     std::puts(e.what());

@@ -77,3 +77,7 @@ inline void clear_bytes(Device device, void* target, std::int64_t bytes) {
 
 }  // namespace detail
 }  // namespace strop::inline v0::memory
+
+namespace strop::inline v0 {
+using memory::gpu_count;
+}  // namespace strop::inline v0
