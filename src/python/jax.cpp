@@ -157,7 +157,25 @@ bool run_at_once(const Prepared& call, const xla::Frame& frame) {
   return true;
 }
 
+void run_tensors_on(const Prepared& call, const xla::Frame& frame) {
+  const pause nothing_is_recorded;
+  std::vector<NDArray> in;
+  for (std::int64_t i = 0; i < frame.arguments.size; ++i) in.push_back(array_over(buffer_of(frame.arguments, i)));
+  List<const NDArray*, 8> given;
+  for (const NDArray& one : in) given.push_back(&one);
+  const int count =
+      detail::count_outputs(*call.entry, call.params->get(), static_cast<int>(frame.arguments.size)).first;
+  List<NDArray, 4> out(count);
+  List<Request, 4> requests;
+  for (int k = 0; k < count; ++k) {  // those that no caller sees are made here
+    if (k < frame.results.size) out[k] = array_over(buffer_of(frame.results, k));
+    requests.push_back(Request::write);
+  }
+  detail::dispatch(*call.entry, call.params->get(), given.span(), out.span(), requests.span(), {});
+}
+
 void run_map_on(const Prepared& call, const xla::Frame& frame) {
+  if (call.entry->outputs != frame.results.size) return run_tensors_on(call, frame);
   if (run_at_once(call, frame)) return;
   const auto operands = [](const xla::Buffers& buffers) {
     List<detail::MapOperand, 4> all;
@@ -169,23 +187,6 @@ void run_map_on(const Prepared& call, const xla::Frame& frame) {
   };
   const auto in = operands(frame.arguments), out = operands(frame.results);
   detail::run_map(*call.entry, call.params->get(), out[0].shape, in.span(), out.span());
-}
-
-void run_tensors_on(const Prepared& call, const xla::Frame& frame) {
-  const pause nothing_is_recorded;
-  std::vector<NDArray> in;
-  for (std::int64_t i = 0; i < frame.arguments.size; ++i) in.push_back(array_over(buffer_of(frame.arguments, i)));
-  List<const NDArray*, 8> given;
-  for (const NDArray& one : in) given.push_back(&one);
-  const int count =
-      detail::count_outputs(*call.entry, call.params->get(), static_cast<int>(frame.arguments.size)).first;
-  List<NDArray, 4> out(count);
-  List<Request, 4> requests;
-  for (int k = 0; k < frame.results.size; ++k) {
-    out[k] = array_over(buffer_of(frame.results, k));
-    requests.push_back(Request::write);
-  }
-  detail::dispatch(*call.entry, call.params->get(), given.span(), out.span(), requests.span(), {});
 }
 
 /// Arguments are the head gradients, then the inputs; results are the gradients of the inputs of floating types.
@@ -264,7 +265,7 @@ xla::Error* handle(xla::Frame* frame) noexcept {
 
 // --- what Python asks when it traces --------------------------------------------------------------------------------
 
-/// (the operator's own name, its parameters as an attribute's text, whether it is a map).
+/// (the operator's name as it was asked for, its parameters as an attribute's text, whether it is a map).
 nb::tuple describe_call(const char* name, const nb::dict& given) {
   const Schema& schema = schema_of(detail::find_operator(name));
   const Entry& entry = schema.entry;
@@ -281,7 +282,7 @@ nb::tuple describe_call(const char* name, const nb::dict& given) {
     if (entry.params->missing(schema.defaults.get(), i) || value != entry.params->print(schema.defaults.get(), i))
       text += cat(text.empty() ? "" : std::string(1, between), entry.params->fields[i].name, "=", value);
   }
-  return nb::make_tuple(to_text(entry.name), to_text(text), entry.is_map());
+  return nb::make_tuple(to_text(name), to_text(text), entry.is_map());
 }
 
 /// [(shape, dtype)] of what a caller sees of a call on arrays of these shapes and types.

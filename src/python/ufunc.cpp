@@ -220,6 +220,7 @@ nb::object make_ufunc(const char* name, const nb::dict& given) {
 
 /// (name of the operator, parameters) of a ufunc that was made here; None for others.
 nb::object ufunc_of(nb::handle ufunc) {
+  if (static_cast<const void*>(Py_TYPE(ufunc.ptr())) != numpy_table()[place_of_type]) return nb::none();
   PyObject* const owner = reinterpret_cast<UfuncObject*>(ufunc.ptr())->owner;
   if (owner == nullptr || PyCapsule_IsValid(owner, capsule_name) == 0) return nb::none();
   const auto* const made = static_cast<const Ufunc*>(PyCapsule_GetPointer(owner, capsule_name));

@@ -133,3 +133,21 @@ def test_what_of_the_standard_is_not_here_is_named():
     standard = pytest.importorskip("array_api_strict", reason="array_api_strict has the standard's names")
     names = {name for name in standard.__all__ if "flags" not in name.lower() and name not in ("Device", "__version__")}
     assert names - set(dir(array_api)) == set(array_api.LEFT_OUT)
+
+
+def test_where_an_operator_means_something_else_numpy_computes():
+    f, i, u = nd.array([1, 2, 3]), nd.array([1, 2, 3], dtype="int32"), nd.array([1, 2, 3], dtype="uint8")
+    a, b, c = f.asnumpy(), i.asnumpy(), u.asnumpy()
+    square = np.arange(9, dtype=np.float32).reshape(3, 3)
+    cube = np.arange(27, dtype=np.float32).reshape(3, 3, 3)
+    for made, wanted in [(np.add([0.5, 1.5, 2.5], i), np.add([0.5, 1.5, 2.5], b)), (np.multiply(i, 0.5), b * 0.5), (np.true_divide(i, 2), b / 2),
+                         (np.power(i, -1.0), b ** -1.0), (np.add(u, [300, 300, 1]), np.add(c, [300, 300, 1])), (np.array([1 + 2j] * 3) * f, np.array([1 + 2j] * 3) * a),
+                         (np.bitwise_and(i, 3), b & 3), (np.invert(i), ~b),
+                         (np.where(nd.array([1, 0, 0]), nd.array(square), nd.array(-square)), np.where([1, 0, 0], square, -square)),
+                         (np.dot(nd.array(square), nd.array(cube)), np.dot(square, cube)), (np.matmul(nd.array(cube), nd.array(cube)), cube @ cube)]:
+        np.testing.assert_array_equal(np.asarray(made), wanted)
+    to = nd.full((3,), 7)
+    assert np.add(f, f, where=np.array([True, False, True]), out=to) is to
+    np.testing.assert_array_equal(to.asnumpy(), [2, 7, 6])
+    np.add(a, a, out=to)
+    np.testing.assert_array_equal(to.asnumpy(), a + a)

@@ -51,7 +51,7 @@ def test_parameters_are_keywords():
     assert ops.Cast(x, dtype=torch.float16).dtype == torch.float16
     assert torch.equal(ops.Activation(x, act_type="relu"), torch.relu(x))
     assert torch.equal(ops.slice(x, begin=[0, None], end=[1, 2]), x[:1, :2])
-    assert torch.equal(ops.fully_connected(x, x, num_hidden=2, no_bias=True), x @ x.t())
+    assert torch.allclose(ops.fully_connected(x, x, num_hidden=2, no_bias=True), x @ x.t())
     assert torch.equal(ops.Concat([x, x], dim=0), torch.cat([x, x]))
     assert [part.shape for part in ops.SliceChannel(rand(2, 4), num_outputs=2)] == [(2, 2), (2, 2)]
     assert torch.equal(ops.FullyConnected(x, x, num_hidden=2, no_bias=True), ops.FullyConnected(x, x, torch.zeros(2), num_hidden=2))
@@ -217,3 +217,15 @@ def test_the_interpreter_ends_quietly():
     program = "import sys, strop; assert 'torch' not in sys.modules; import torch, strop.torch; print(torch.ops.strop.tanh(torch.zeros(1)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr, done.returncode) == ("tensor([0.])\n", "", 0)
+
+
+def test_what_would_be_dropped_is_refused():
+    x = rand(3)
+    with pytest.raises(RuntimeError):  # forward mode
+        torch.func.jvp(ops.tanh, (x,), (torch.ones(3),))
+    with torch.autograd.forward_ad.dual_level():
+        with pytest.raises(RuntimeError):
+            ops.tanh(torch.autograd.forward_ad.make_dual(x, torch.ones(3)))
+    for pair in ((x, torch.ones(3, device="meta")), (torch.ones(3, device="meta"), x)):
+        with pytest.raises(RuntimeError, match="expected one device|expected cpu"):
+            ops.broadcast_add(*pair)

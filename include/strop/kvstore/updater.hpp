@@ -2,6 +2,7 @@
 /// \file
 /// What a store does with what is pushed: a function of the program, or an optimizer.
 #pragma once
+#include <strop/core/config.hpp>
 #include <strop/core/ref.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -19,8 +20,9 @@ class StoreUpdater : public Counted {
   /// Whether it may throw when it has written a part of the weight.
   virtual bool may_stop_midway() const { return true; }
   /// What it remembers of all keys. Throws Error where it is a function of the program, of which nobody knows.
-  virtual std::string states() const;
-  virtual void set_states(std::string_view states);
+  // (Inline in the class, or g++ would put the whole class into every unit that sees it.)
+  STROP_IMPL virtual std::string states() const;
+  STROP_IMPL virtual void set_states(std::string_view states);
 };
 template <class F>
 class FunctionUpdater final : public StoreUpdater {

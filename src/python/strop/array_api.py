@@ -126,15 +126,17 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+    if n_cols == 0:  # which the operator takes for n_rows
+        return nd.zeros((n_rows, 0), device, dtype or float32)
     return nd.eye(n_rows, n_cols or n_rows, k, device, dtype or float32)
 
 
 def tril(x, /, *, k=0):
-    return x * _band(x, k, np.tri)
+    return nd.where(_band(x, k, np.tri), x, nd.zeros_like(x))
 
 
 def triu(x, /, *, k=0):
-    return x * _band(x, k - 1, lambda *a: 1 - np.tri(*a))
+    return nd.where(_band(x, k - 1, lambda *a: 1 - np.tri(*a)), x, nd.zeros_like(x))
 
 
 def _band(x, k, make):
@@ -365,11 +367,11 @@ def std(x, /, *, axis=None, correction=0.0, keepdims=False):
 
 
 def all(x, /, *, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
-    return min((x != 0).astype("uint8"), axis=axis, keepdims=keepdims).astype("bool")
+    return (sum((x == 0).astype("int64"), axis=axis, keepdims=keepdims) == 0).astype("bool")
 
 
 def any(x, /, *, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
-    return max((x != 0).astype("uint8"), axis=axis, keepdims=keepdims).astype("bool")
+    return (count_nonzero(x, axis=axis, keepdims=keepdims) != 0).astype("bool")
 
 
 def count_nonzero(x, /, *, axis=None, keepdims=False):
@@ -379,7 +381,7 @@ def count_nonzero(x, /, *, axis=None, keepdims=False):
 def cumulative_sum(x, /, *, axis=None):
     if axis is None and x.ndim != 1:
         raise _strop.ValueError("cumulative_sum: axis is None, expected one for an array of several dimensions")
-    return nd.cumsum(x, axis=(axis or 0) % x.ndim)
+    return nd.cumsum(x if isdtype(x.dtype, "real floating") else x.astype(int64, copy=False), axis=(axis or 0) % x.ndim)
 
 
 def sort(x, /, *, axis=-1, descending=False, stable=True):

@@ -10,6 +10,7 @@ import functools
 
 try:
     import torch
+    from torch.autograd import forward_ad
 except ImportError as error:
     raise ImportError(f"strop.torch needs PyTorch: {error}") from error
 
@@ -25,6 +26,7 @@ _NUMBERS = {torch.float32: 0, torch.float64: 1, torch.float16: 2, torch.uint8: 3
             torch.bool: 7, torch.bfloat16: 12}
 _TYPES = {number: dtype for dtype, number in _NUMBERS.items()}
 _NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _NUMBERS}
+_Error = _strop.Error  # which outlives _end()
 _TAGS = (torch.Tag.pt2_compliant_tag,)
 
 
@@ -34,7 +36,7 @@ def _failing(function):
     def kernel(*args, **kwargs):
         try:
             return function(*args, **kwargs)
-        except _strop.Error as error:
+        except _Error as error:
             raise RuntimeError(str(error)) from None
 
     return kernel
@@ -100,6 +102,8 @@ class _Operator:
         return params, params.pop("training", False) if self.trains else False
 
     def described(self, tensor, elements=True):
+        if elements and tensor.device.type != "cpu":
+            raise RuntimeError(f"{self.name}: a tensor is on {tensor.device}, expected cpu")
         return (tensor.data_ptr() if elements else 0, _NUMBERS.get(tensor.dtype) or _type_number(self.name, tensor), tensor.shape)
 
     def results(self, made, of_all):
@@ -114,6 +118,8 @@ class _Operator:
     # --- kernels ------------------------------------------------------------------------------------------------------
 
     def run(self, args, kwargs, of_all=False):
+        if self.core is None:
+            raise RuntimeError(f"{self.name}: the interpreter is ending")
         tensors, params, train = self.split(args, kwargs) if kwargs or not self.simple else (args, kwargs, False)
         compact = [tensor if tensor.is_contiguous() else tensor.contiguous() for tensor in tensors]
         given = [self.described(tensor) for tensor in compact]
@@ -135,6 +141,9 @@ class _Operator:
     def shapes(self, args, kwargs, of_all=False):
         """Results on tensors that have no elements, whose sizes may be symbols."""
         tensors, params, _ = self.split(args, kwargs)
+        devices = {str(tensor.device) for tensor in tensors}
+        if len(devices) > 1:
+            raise RuntimeError(f"{self.name}: tensors are on {' and '.join(sorted(devices))}, expected one device")
         if self.map and _is_symbolic(tensors):  # it broadcasts
             shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
             found = [(number, shape) for number, _ in self.core.infer(params, [(0, _type_number(self.name, tensor), ()) for tensor in tensors])]
@@ -290,11 +299,12 @@ def _deferred(name, keys, args, kwargs):
 
 
 def _asks(*tensors):
+    """Whether a derivative is asked of one of the tensors; that of forward mode is refused by what records it."""
     if torch.is_grad_enabled():
         for tensor in tensors:
             if tensor is not None and tensor.requires_grad:
                 return True
-    return False
+    return forward_ad._current_level >= 0 and any(tensor is not None and forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
 
 
 def _like(tensor):

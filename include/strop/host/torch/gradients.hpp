@@ -260,11 +260,19 @@ struct Recorded : c10::OperatorKernel {
     const at::AutoDispatchBelowADInplaceOrView guard;
     op.redispatchBoxed(keys & c10::after_autograd_keyset, &stack);
   }
+  /// What PyTorch calls forward mode would be dropped below its autograd.
+  void refuse_tangents(const TensorList& tensors) const {
+    if (known.facts.constant) return;
+    for (const at::Tensor& t : tensors)
+      TORCH_CHECK(!t.defined() || !t._fw_grad(0).defined(), known.shown, ": has no derivative in forward mode");
+  }
   /// Whether a gradient may be asked of one of the tensors.
   static bool asks(Values tensors) {
-    if (!at::GradMode::is_enabled()) return false;
-    for (const c10::IValue& one : tensors)
-      if (one.isTensor() ? one.toTensor().requires_grad() : one.isList()) return true;
+    const bool records = at::GradMode::is_enabled();
+    for (const c10::IValue& one : tensors) {
+      if (!one.isTensor() && !one.isList()) continue;
+      if (one.isList() || (records && one.toTensor().requires_grad()) || one.toTensor()._fw_grad(0).defined()) return true;
+    }
     return false;
   }
   static bool tracks(const TensorList& tensors) {
@@ -307,6 +315,7 @@ struct Recorded : c10::OperatorKernel {
     const Values values(stack.data() + (stack.size() - count), count);
     if (!known.entry().mutates && !asks(values.slice(0, inputs))) return below(op, keys, stack);
     const Given given(known, values);
+    refuse_tangents(given.tensors);
     const TensorList written = written_of(given);
     if (at::GradMode::is_enabled())
       for (const at::Tensor& t : written)
@@ -357,6 +366,7 @@ struct Recorded : c10::OperatorKernel {
     tensors.insert(tensors.end(), call.inputs.begin(), call.inputs.end());
     StepPointer owner;
     if (order == 2) tensors.insert(tensors.end(), call.seconds.begin(), call.seconds.end());
+    refuse_tangents(tensors);
     if (tracks(tensors)) {
       Step* const made = step(order, tensors, owner);
       if (order == 1) {

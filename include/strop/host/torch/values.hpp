@@ -51,6 +51,7 @@ inline c10::ScalarType scalar_type(Dtype type) { return static_cast<c10::ScalarT
 
 /// A tensor with its elements, which are row-major, or its shape and type alone.
 inline Tensor described(std::string_view op, const at::Tensor& t, bool elements) {
+  if (elements && !t.device().is_cpu()) fail(op, ": a tensor is on ", t.device().str(), ", expected cpu");
   Tensor made{{}, dtype_of(op, t.scalar_type()), elements ? t.data_ptr() : nullptr};
   for (const std::int64_t extent : t.sizes()) made.shape.push_back(extent);
   return made;

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
-from ..base import NUMBER, bfloat16, extends
+from ..base import NUMBER, TRUTH, bfloat16, extends
 
 # NumPy's ufuncs that operators of Python stand for: these serve them, of arrays, and of arrays and numbers.
 _SIGNS = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv, np.floor_divide: operator.floordiv,
@@ -14,11 +14,23 @@ _SIGNS = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator
           np.less: operator.lt, np.less_equal: operator.le, np.greater: operator.gt, np.greater_equal: operator.ge, np.negative: operator.neg,
           np.absolute: operator.abs}
 _BITS = {np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor, np.invert: operator.invert}
+_OF_FLOATS = (np.true_divide, np.power, np.remainder, np.floor_divide)  # of integers NumPy's results are others
 # Those that functions of nd stand for, of arrays of floating types; rint and sign are others: halves, NaN.
 _FUNCTIONS = {getattr(np, name): name for name in (
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil", "cos", "cosh", "degrees", "exp", "expm1", "floor", "hypot", "log", "log10",
     "log1p", "log2", "maximum", "minimum", "radians", "reciprocal", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc")}
 _OF_TWO = {"hypot": "broadcast_hypot", "maximum": "broadcast_maximum", "minimum": "broadcast_minimum"}
+
+
+def _promotes(value, dtype):
+    """Whether NumPy gives the result of an array of this type and the operand another type than its kind."""
+    if isinstance(value, (list, tuple)):
+        value = np.asarray(value)
+    if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (float, complex)):
+        return isinstance(value, complex) or np.dtype(dtype).kind != "f"
+    return isinstance(value, np.ndarray) and not np.can_cast(value.dtype, dtype, "same_kind")
 
 
 def _operand(value, like):
@@ -43,17 +55,28 @@ def _on_memory(value):
 
 def _served(ufunc, inputs):
     """What computes the ufunc on these operands as an operator, a function; None where NumPy does."""
-    like = next(value for value in inputs if isinstance(value, NDArray))
+    like = next((value for value in inputs if isinstance(value, NDArray)), None)
+    if like is None:  # only `out` is one
+        return None
     if any(isinstance(value, NDArray) and value.dtype is not like.dtype for value in inputs):
         return None  # which NumPy promotes
-    if like.dtype is bfloat16 and any(isinstance(value, np.ndarray) and value.ndim > 0 for value in inputs):
+    if like.dtype is bfloat16:
+        if any(isinstance(value, np.ndarray) and value.ndim > 0 for value in inputs):
+            return None
+    elif any(_promotes(value, like.dtype) for value in inputs):
         return None
     made = _strop.ufunc_of(ufunc)
     if made is not None:
         name, parameters = made
         return lambda *values: _strop.Operator(name, name, False)(*(_array(value, like) for value in values), **parameters)
+    if ufunc in _BITS and any(value.dtype is not np.bool_ and not value._facts & TRUTH for value in inputs if isinstance(value, NDArray)):
+        return None  # whole numbers have no such operator
     if ufunc in _BITS:  # whose methods take NumPy's bools
         return lambda a, b=None: _BITS[ufunc](a) if b is None else _BITS[ufunc](a, b) if isinstance(a, NDArray) else _BITS[ufunc](b, a)
+    if ufunc in _OF_FLOATS and like.dtype is not bfloat16 and np.dtype(like.dtype).kind != "f":
+        return None  # NumPy gives fractions
+    if ufunc is np.matmul and any(getattr(value, "ndim", 0) not in (1, 2) for value in inputs):
+        return None  # the operator contracts other axes
     if ufunc in _SIGNS:
         return lambda *values: _SIGNS[ufunc](*(_operand(value, like) for value in values))
     if ufunc not in _FUNCTIONS or like.dtype not in (np.float16, np.float32, np.float64, bfloat16):
@@ -99,6 +122,13 @@ def _all_arrays(args):
     return all(isinstance(a, NDArray) and a.dtype is kind and a.ndim > 0 and not a._facts & NUMBER for a in listed) and len(listed) > 0
 
 
+def _agrees(function, args):
+    """Whether the operator means what NumPy does: where picks rows by a condition of one axis, dot contracts other axes."""
+    if function is np.where:
+        return len({a.shape for a in args}) == 1
+    return function is not np.dot or all(a.ndim <= 2 for a in args)
+
+
 @extends(NDArray)
 class _Protocols:
     __module__ = NDArray.__module__  # the class stays where it was
@@ -122,7 +152,8 @@ class _Protocols:
             ufunc.at(*plain, **keywords)
             inputs[0][:] = plain[0]
             return None
-        wanted = tuple(None if isinstance(o, NDArray) else o for o in out)
+        masked = "where" in keywords  # what it leaves out stays as it is
+        wanted = tuple((o.asnumpy() if masked else None) if isinstance(o, NDArray) else o for o in out)
         if any(o is not None for o in wanted):
             keywords["out"] = wanted
         if isinstance(keywords.get("where"), NDArray):
@@ -142,7 +173,7 @@ class _Protocols:
         a method of that name, or computes on its memory."""
         known = _OPERATORS.get(function)
         if known is not None and set(keywords) <= {"axis"} and keywords.get("axis", 0) is not None:
-            if _all_arrays(args) and (function in (np.concatenate, np.stack) or not keywords and len(args) == (3 if function is np.where else 2)):
+            if _all_arrays(args) and _agrees(function, args) and (function in (np.concatenate, np.stack) or not keywords and len(args) == (3 if function is np.where else 2)):
                 return known(*args, **keywords)
         own = getattr(function, "_implementation", None)
         return NotImplemented if own is None else own(*args, **keywords)
