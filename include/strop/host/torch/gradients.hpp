@@ -271,7 +271,8 @@ struct Recorded : c10::OperatorKernel {
     const bool records = at::GradMode::is_enabled();
     for (const c10::IValue& one : tensors) {
       if (!one.isTensor() && !one.isList()) continue;
-      if (one.isList() || (records && one.toTensor().requires_grad()) || one.toTensor()._fw_grad(0).defined()) return true;
+      if (one.isList() || (records && one.toTensor().requires_grad()) || one.toTensor()._fw_grad(0).defined())
+        return true;
     }
     return false;
   }
