@@ -20,11 +20,14 @@ namespace strop::inline v0 {
 /// What becomes of the last rows of an epoch where they do not fill a batch: `LastBatch::discard`, or its name.
 class LastBatch {
  public:
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // the rule `pad` is no use of the operator of that name
   enum Rule : std::uint8_t {
     pad,       ///< rows of the beginning fill the batch
     discard,   ///< they are left out
     roll_over  ///< the next epoch begins with them
   };
+#pragma GCC diagnostic pop
   constexpr LastBatch(Rule rule) : rule_(rule) {}
   /// Error where there is no rule of that name.
   LastBatch(std::string_view name);

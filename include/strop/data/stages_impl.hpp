@@ -121,7 +121,7 @@ class Joined {
   }
   bool next(DataBatch& batch) {
     std::size_t there = 0;
-    for (Upstream& each : of_) there += each->next() ? 1 : 0;
+    for (Upstream& each : of_) there += each->next() ? 1U : 0U;
     if (there == 0) return false;
     if (there < of_.size()) fail("PrefetchingIter: one iterator has ended and another one has not");
     batch = std::move(of_[0]->batch());
