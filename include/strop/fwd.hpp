@@ -96,7 +96,7 @@ struct GradientTolerance;
 namespace optim {
 class Optimizer;
 class Updater;
-struct Step;
+struct Step;  // NOLINT(bugprone-forward-declaration-namespace): a step of graphs is another one
 class Schedule;
 struct FactorScheduler;
 struct MultiFactorScheduler;

@@ -278,8 +278,8 @@ struct RecordWriter::State {
   ~State() {
     if (process == ::getpid()) return;
     // A copy that a fork made: the temporary files are those of the other process.
-    (void)out.release();
-    (void)index_out.release();
+    (void)out.release();        // NOLINT(bugprone-unused-return-value)
+    (void)index_out.release();  // NOLINT(bugprone-unused-return-value)
   }
 
   void write(std::string_view record, std::int64_t key) {

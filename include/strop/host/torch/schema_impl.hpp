@@ -45,7 +45,7 @@ STROP_IMPL std::string torch_list(std::string_view text) {
 
 STROP_IMPL std::string torch_default(const ParamTable& table, const void* object, std::size_t i) {
   const ValueType& type = *table.fields[i].type;
-  const std::string text = table.print(object, i);
+  std::string text = table.print(object, i);
   if (type.optional && text == "None") return text;
   if (type.kind == ParamKind::bounds) return "None";  // PyTorch has no default of such a list; None is not given
   switch (type.kind) {
