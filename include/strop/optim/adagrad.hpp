@@ -34,13 +34,9 @@ struct AdaGrad {
   }
   void update(const Step& step, auto& weight, const auto& grad, auto& history) const {
     if (grad.storage() != row_sparse) return apply_rule(*this, step, weight, grad, history);
-    sparse_adagrad_update(weight, grad, history,
-                          {.lr = detail::narrow(step.lr),
-                           .epsilon = detail::narrow(eps),
-                           .wd = detail::narrow(step.wd),
-                           .rescale_grad = detail::narrow(rescale_grad),
-                           .clip_gradient = detail::clip_bound(clip_gradient)},
-                          into(weight));
+    auto parameters = detail::update_parameters<SparseAdagradUpdate>(step, *this);
+    parameters.epsilon = detail::narrow(eps);
+    sparse_adagrad_update(weight, grad, history, parameters, into(weight));
   }
 };
 
@@ -87,13 +83,11 @@ struct RMSProp {
  private:
   template <class Update>
   Update parameters(const Step& step) const {
-    return {.lr = detail::narrow(step.lr),
-            .gamma1 = detail::narrow(gamma1),
-            .epsilon = detail::narrow(epsilon),
-            .wd = detail::narrow(step.wd),
-            .rescale_grad = detail::narrow(rescale_grad),
-            .clip_gradient = detail::clip_bound(clip_gradient),
-            .clip_weights = detail::clip_bound(clip_weights)};
+    auto made = detail::update_parameters<Update>(step, *this);
+    made.gamma1 = detail::narrow(gamma1);
+    made.epsilon = detail::narrow(epsilon);
+    made.clip_weights = detail::clip_bound(clip_weights);
+    return made;
   }
 };
 
@@ -107,14 +101,10 @@ struct Ftrl {
 
   static constexpr std::string_view name = "ftrl";
   void update(const Step& step, auto& weight, const auto& grad, auto& z, auto& n) const {
-    ftrl_update(weight, grad, z, n,
-                {.lr = detail::narrow(step.lr),
-                 .lamda1 = detail::narrow(lamda1),
-                 .beta = detail::narrow(beta),
-                 .wd = detail::narrow(step.wd),
-                 .rescale_grad = detail::narrow(rescale_grad),
-                 .clip_gradient = detail::clip_bound(clip_gradient)},
-                into(weight));
+    auto parameters = detail::update_parameters<FtrlUpdate>(step, *this);
+    parameters.lamda1 = detail::narrow(lamda1);
+    parameters.beta = detail::narrow(beta);
+    ftrl_update(weight, grad, z, n, parameters, into(weight));
   }
 };
 

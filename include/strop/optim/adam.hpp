@@ -51,14 +51,12 @@ struct Adam {
  private:
   template <class Update>
   Update parameters(const Step& step) const {
-    return {.lr = detail::narrow(step.lr * detail::bias_correction(beta1, beta2, step.t)),
-            .beta1 = detail::narrow(beta1),
-            .beta2 = detail::narrow(beta2),
-            .epsilon = detail::narrow(epsilon),
-            .wd = detail::narrow(step.wd),
-            .rescale_grad = detail::narrow(rescale_grad),
-            .clip_gradient = detail::clip_bound(clip_gradient),
-            .lazy_update = lazy_update};
+    auto made = detail::update_parameters<Update>(step, *this);
+    made.lr = detail::narrow(step.lr * detail::bias_correction(beta1, beta2, step.t));
+    made.beta1 = detail::narrow(beta1);
+    made.beta2 = detail::narrow(beta2);
+    made.epsilon = detail::narrow(epsilon);
+    return made;
   }
 };
 

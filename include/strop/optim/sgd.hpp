@@ -21,6 +21,19 @@ inline float clip_bound(const std::optional<double>& bound) {
 }
 inline float narrow(double x) { return static_cast<float>(x); }
 
+/// Parameters of an update operator: those that every optimizer has, momentum and lazy_update where both have them.
+template <class Update>
+Update update_parameters(const optim::Step& step, const auto& optimizer) {
+  Update made;
+  made.lr = narrow(step.lr);
+  made.wd = narrow(step.wd);
+  made.rescale_grad = narrow(optimizer.rescale_grad);
+  made.clip_gradient = clip_bound(optimizer.clip_gradient);
+  if constexpr (requires { made.momentum, optimizer.momentum; }) made.momentum = narrow(optimizer.momentum);
+  if constexpr (requires { made.lazy_update, optimizer.lazy_update; }) made.lazy_update = optimizer.lazy_update;
+  return made;
+}
+
 /// A state of zeros that is stored as its weight where updates are lazy, else dense, which has them update every row.
 inline NDArray lazy_state(const NDArray& weight, bool lazy) {
   return zeros(weight.shape(), lazy ? weight.storage() : dense, weight.dtype(), weight.device());
@@ -51,32 +64,17 @@ struct Sgd {
   NDArray make_state(int, const NDArray& weight) const { return detail::lazy_state(weight, lazy_update); }
 
   void update(const Step& step, auto& weight, const auto& grad) const {
-    sgd_update(weight, grad, parameters<SgdUpdate>(step), into(weight));
+    sgd_update(weight, grad, detail::update_parameters<SgdUpdate>(step, *this), into(weight));
   }
   void update(const Step& step, auto& weight, const auto& grad, auto& mom) const {
-    sgd_mom_update(weight, grad, mom, with_momentum<SgdMomUpdate>(step), into(weight));
+    sgd_mom_update(weight, grad, mom, detail::update_parameters<SgdMomUpdate>(step, *this), into(weight));
   }
   void update_mixed(const Step& step, auto& weight, const auto& grad, auto& weight32) const {
-    mp_sgd_update(weight, grad, weight32, parameters<MpSgdUpdate>(step), into(weight));
+    mp_sgd_update(weight, grad, weight32, detail::update_parameters<MpSgdUpdate>(step, *this), into(weight));
   }
   void update_mixed(const Step& step, auto& weight, const auto& grad, auto& mom, auto& weight32) const {
-    mp_sgd_mom_update(weight, grad, mom, weight32, with_momentum<MpSgdMomUpdate>(step), into(weight));
-  }
-
- private:
-  template <class Update>
-  Update parameters(const Step& step) const {
-    return {.lr = detail::narrow(step.lr),
-            .wd = detail::narrow(step.wd),
-            .rescale_grad = detail::narrow(rescale_grad),
-            .clip_gradient = detail::clip_bound(clip_gradient),
-            .lazy_update = lazy_update};
-  }
-  template <class Update>
-  Update with_momentum(const Step& step) const {
-    Update update = parameters<Update>(step);
-    update.momentum = detail::narrow(momentum);
-    return update;
+    mp_sgd_mom_update(weight, grad, mom, weight32, detail::update_parameters<MpSgdMomUpdate>(step, *this),
+                      into(weight));
   }
 };
 
@@ -91,31 +89,17 @@ struct Nag {
   int states() const { return momentum != 0 ? 1 : 0; }
 
   void update(const Step& step, auto& weight, const auto& grad) const {
-    sgd_update(weight, grad, parameters<SgdUpdate>(step), into(weight));
+    sgd_update(weight, grad, detail::update_parameters<SgdUpdate>(step, *this), into(weight));
   }
   void update(const Step& step, auto& weight, const auto& grad, auto& mom) const {
-    nag_mom_update(weight, grad, mom, with_momentum<NagMomUpdate>(step), into(weight));
+    nag_mom_update(weight, grad, mom, detail::update_parameters<NagMomUpdate>(step, *this), into(weight));
   }
   void update_mixed(const Step& step, auto& weight, const auto& grad, auto& weight32) const {
-    mp_sgd_update(weight, grad, weight32, parameters<MpSgdUpdate>(step), into(weight));
+    mp_sgd_update(weight, grad, weight32, detail::update_parameters<MpSgdUpdate>(step, *this), into(weight));
   }
   void update_mixed(const Step& step, auto& weight, const auto& grad, auto& mom, auto& weight32) const {
-    mp_nag_mom_update(weight, grad, mom, weight32, with_momentum<MpNagMomUpdate>(step), into(weight));
-  }
-
- private:
-  template <class Update>
-  Update parameters(const Step& step) const {
-    return {.lr = detail::narrow(step.lr),
-            .wd = detail::narrow(step.wd),
-            .rescale_grad = detail::narrow(rescale_grad),
-            .clip_gradient = detail::clip_bound(clip_gradient)};
-  }
-  template <class Update>
-  Update with_momentum(const Step& step) const {
-    Update update = parameters<Update>(step);
-    update.momentum = detail::narrow(momentum);
-    return update;
+    mp_nag_mom_update(weight, grad, mom, weight32, detail::update_parameters<MpNagMomUpdate>(step, *this),
+                      into(weight));
   }
 };
 
@@ -131,22 +115,12 @@ struct Signum {
   int states() const { return momentum != 0 ? 1 : 0; }
 
   void update(const Step& step, auto& weight, const auto& grad) const {
-    signsgd_update(weight, grad,
-                   {.lr = detail::narrow(step.lr),
-                    .wd = detail::narrow(step.wd),
-                    .rescale_grad = detail::narrow(rescale_grad),
-                    .clip_gradient = detail::clip_bound(clip_gradient)},
-                   into(weight));
+    signsgd_update(weight, grad, detail::update_parameters<SignsgdUpdate>(step, *this), into(weight));
   }
   void update(const Step& step, auto& weight, const auto& grad, auto& mom) const {
-    signum_update(weight, grad, mom,
-                  {.lr = detail::narrow(step.lr),
-                   .momentum = detail::narrow(momentum),
-                   .wd = detail::narrow(step.wd),
-                   .rescale_grad = detail::narrow(rescale_grad),
-                   .clip_gradient = detail::clip_bound(clip_gradient),
-                   .wd_lh = detail::narrow(wd_lh)},
-                  into(weight));
+    auto parameters = detail::update_parameters<SignumUpdate>(step, *this);
+    parameters.wd_lh = detail::narrow(wd_lh);
+    signum_update(weight, grad, mom, parameters, into(weight));
   }
 };
 
