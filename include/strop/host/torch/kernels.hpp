@@ -110,6 +110,21 @@ struct Given {
   }
 };
 
+/// A call of the operator itself, which stands on top of PyTorch's stack.
+struct StackedCall {
+  std::size_t inputs, count;
+  Values values;
+  Params params;
+  TensorList placed;
+
+  StackedCall(const Known& known, const torch::jit::Stack& stack)
+      : inputs(known.facts.arguments.inputs.size()),
+        count(inputs + known.parameters()),
+        values(stack.data() + (stack.size() - count), count),
+        params(known, values.slice(inputs)),
+        placed(Given(known, values).placed(known, params.get())) {}
+};
+
 inline std::vector<Tensor> described(const Known& known, at::ArrayRef<at::Tensor> tensors, bool elements) {
   std::vector<Tensor> all;
   all.reserve(tensors.size());
@@ -142,14 +157,11 @@ struct Forward : c10::OperatorKernel {
 
  private:
   void call(torch::jit::Stack& stack) const {
-    const std::size_t inputs = known.facts.arguments.inputs.size(), count = inputs + known.parameters();
-    const Values values(stack.data() + (stack.size() - count), count);
-    const Params params(known, values.slice(inputs));
-    const TensorList placed = Given(known, values).placed(known, params.get());
+    const StackedCall given(known, stack);
     TensorList compact;
-    for (const at::Tensor& t : placed) compact.push_back(t.is_contiguous() ? t : t.contiguous());
+    for (const at::Tensor& t : given.placed) compact.push_back(t.is_contiguous() ? t : t.contiguous());
     const std::vector<Tensor> in = described(known, compact, true);
-    std::vector<Tensor> out = results_of(params.get(), in);
+    std::vector<Tensor> out = results_of(given.params.get(), in);
     TensorList results;
     for (Tensor& t : out) {
       if (!t.shape.known()) fail(known.entry().snake, ": the shape of its result follows from the data");
@@ -157,11 +169,11 @@ struct Forward : c10::OperatorKernel {
       t.data = results.back().data_ptr();
     }
     follow_threads();
-    run(known.entry(), params.get(), in, out, known.trains(values.slice(inputs)));
+    run(known.entry(), given.params.get(), in, out, known.trains(given.values.slice(given.inputs)));
     if (known.entry().mutates)
-      for (std::size_t i = 0; i < placed.size(); ++i)
-        if (!placed[i].is_same(compact[i]) && is_written(i)) placed[i].copy_(compact[i]);
-    torch::jit::drop(stack, count);
+      for (std::size_t i = 0; i < given.placed.size(); ++i)
+        if (!given.placed[i].is_same(compact[i]) && is_written(i)) given.placed[i].copy_(compact[i]);
+    torch::jit::drop(stack, given.count);
     push_results(known, stack, std::move(results), all);
   }
   /// What infer() says; for a map on inputs that are all alike it was asked before.
@@ -195,19 +207,16 @@ struct Meta : c10::OperatorKernel {
 
  private:
   void call(torch::jit::Stack& stack) const {
-    const std::size_t inputs = known.facts.arguments.inputs.size(), count = inputs + known.parameters();
-    const Values values(stack.data() + (stack.size() - count), count);
-    const Params params(known, values.slice(inputs));
-    const TensorList placed = Given(known, values).placed(known, params.get());
+    const StackedCall given(known, stack);
     bool symbols = false;
-    for (const at::Tensor& t : placed)
+    for (const at::Tensor& t : given.placed)
       for (const c10::SymInt& extent : t.sym_sizes()) symbols = symbols || extent.is_symbolic();
     TensorList results;
     if (symbols && known.entry().is_map())
-      map_results(params.get(), placed, results);
+      map_results(given.params.get(), given.placed, results);
     else
-      known_results(params.get(), placed, results);
-    torch::jit::drop(stack, count);
+      known_results(given.params.get(), given.placed, results);
+    torch::jit::drop(stack, given.count);
     push_results(known, stack, std::move(results), all);
   }
   static void add(TensorList& results, const at::Tensor& like, c10::SymIntArrayRef sizes, Dtype dtype) {

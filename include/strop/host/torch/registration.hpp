@@ -25,11 +25,9 @@ struct Visible : c10::OperatorKernel {
 
  private:
   void call(torch::jit::Stack& stack) const {
-    const std::size_t inputs = known.facts.arguments.inputs.size(), count = inputs + known.parameters();
-    const Values values(stack.data() + (stack.size() - count), count);
-    const Params params(known, values.slice(inputs));
-    const TensorList placed = Given(known, values).placed(known, params.get());
-    const int visible = detail::count_outputs(known.entry(), params.get(), static_cast<int>(placed.size())).second;
+    const StackedCall given(known, stack);
+    const int visible =
+        detail::count_outputs(known.entry(), given.params.get(), static_cast<int>(given.placed.size())).second;
     known.all->callBoxed(stack);
     TensorList results;
     if (known.facts.outputs < 0) {

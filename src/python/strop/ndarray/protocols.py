@@ -22,12 +22,16 @@ _FUNCTIONS = {getattr(np, name): name for name in (
 _OF_TWO = {"hypot": "broadcast_hypot", "maximum": "broadcast_maximum", "minimum": "broadcast_minimum"}
 
 
+def _number(value):
+    """A number of NumPy as one of Python; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
 def _promotes(value, dtype):
     """Whether NumPy gives the result of an array of this type and the operand another type than its kind."""
     if isinstance(value, (list, tuple)):
         value = np.asarray(value)
-    if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value.item()
+    value = _number(value)
     if isinstance(value, (float, complex)):
         return isinstance(value, complex) or np.dtype(dtype).kind != "f"
     return isinstance(value, np.ndarray) and not np.can_cast(value.dtype, dtype, "same_kind")
@@ -37,8 +41,9 @@ def _operand(value, like):
     """What an operator takes for an operand: arrays of NumPy become those of the type of the array that they meet."""
     if isinstance(value, NDArray):
         return value
-    if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0:
-        return value.item()
+    number = _number(value)
+    if number is not value:
+        return number
     return _strop.to_device(_strop.copy_of_buffer(np.asarray(value, dtype=like.dtype, order="C")), like.context)
 
 
