@@ -306,8 +306,9 @@ nb::list infer_call(const std::string& name, const std::string& params, const st
   return all;
 }
 
-/// How the gradient of that order of a map is had: None where there is none, else (tensors that it takes as (what,
-/// position): 0 head gradients, 1 inputs, 2 outputs; the inputs that it gives gradients of), both empty where it is 0.
+/// The gradient of that order of a map: (tensors that it takes, inputs that it gives gradients of). A tensor is (what,
+/// position), where `what` is 0 for head gradients, 1 for inputs, 2 for outputs. Both are empty where the gradient is
+/// 0. None where there is none.
 nb::object gradient_of(const std::string& name, int order, int inputs, int outputs) {
   const Entry* const entry = entry_of_order(detail::find_operator(name), order);
   if (entry == nullptr || (entry->gradient.entry == nullptr && !entry->gradient.zero)) return nb::none();

@@ -22,8 +22,8 @@ namespace {
 using detail::Ref;
 
 // --- NumPy's interface ----------------------------------------------------------------------------------------------
-// Positions in the table, numbers of types and of identities, and the fields that ufunc objects begin with, are part of
-// NumPy's binary interface since 1.0 (numpy/__ufunc_api.h, numpy/ufuncobject.h, numpy/ndarraytypes.h).
+// All of it belongs to NumPy's binary interface since 1.0: positions in the table, numbers of types and identities, and
+// the first fields of ufunc objects. Source: numpy/__ufunc_api.h, numpy/ufuncobject.h, numpy/ndarraytypes.h.
 
 constexpr int place_of_type = 0, place_of_maker = 1;
 using MakeUfunc = PyObject* (*)(UfuncFunction*, void* const* data, const char* types, int loops, int inputs,

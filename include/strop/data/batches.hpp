@@ -83,9 +83,8 @@ class Batches {
     return over_;
   }
 
-  /// Begins an epoch. Where whoever takes batches has `seen` the last one to its end, which those that were made ahead
-  /// do not say, it begins behind the records that filled the last batch, or with those that were kept; else with the
-  /// first record.
+  /// Begins an epoch. `seen`: the last epoch's batches were all taken, and not only made ahead. Then it begins behind
+  /// the records that filled the last batch, or with those that were kept; else with the first record.
   void begin_epoch(bool seen) {
     if (rest_ == Rest::roll_over) {
       if (!seen || !over_) drop();

@@ -31,9 +31,9 @@ struct CSVParams {
 /// that it can hold are taken. A part has the rows whose first byte lies in its share of the bytes, and their labels.
 ///
 /// An epoch ends after the batch that holds the last row. With round_batch that batch is filled with the first rows,
-/// `pad` of them, and the next epoch begins behind those, as the original's does. Throws Error, where the batch is
-/// asked for, that names file, line and byte where a line has another count of numbers than the shape, or something
-/// else than numbers; and at once where a parameter is wrong.
+/// `pad` of them, and the next epoch begins behind those, as the original's does. A wrong parameter is
+/// an Error at once. A line that has other things than numbers, or not as many as the shape, is an Error when its batch
+/// is asked for; it names file, line and byte.
 ///
 /// Example: `for (auto& batch : CSVIter("a.csv", {.data_shape = {3}, .batch_size = 4})) use(batch.data[0]);`
 class CSVIter : public DataIter {

@@ -74,7 +74,7 @@ class ArraySources {
 
 /// Batches of the rows of arrays, of data and of labels side by side: dense, CSR or row-sparse, each with its own type.
 /// Arrays of a device are copied to the CPU once. `last_batch_handle` says what becomes of rows that do not fill the
-/// last batch: "pad" fills it with rows of the epoch's beginning, `pad` of them; "discard" leaves them out; with
+/// last batch. "pad" fills it with rows of the epoch's beginning, `pad` of them. "discard" leaves them out. With
 /// "roll_over" the next epoch begins with them, and `pad` says so, as the original counts. A shuffled epoch has an
 /// order that follows from `seed` and from how many epochs began before, and not from threads.
 ///

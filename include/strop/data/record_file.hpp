@@ -2,9 +2,9 @@
 /// \file
 /// RecordIO files: byte strings one behind the other, with an index of keys where one is named.
 ///
-/// A record is a magic number, a word whose upper 3 bits say which part of a record it is and the others how many bytes
-/// follow, the bytes, and zeros up to a multiple of 4. Where the magic number stands at a multiple of 4 in the bytes of
-/// a record it is left out there and divides the record into parts, so that elsewhere it begins one. The index has a
+/// A record is a magic number, a word, the bytes, and zeros up to a multiple of 4. The upper 3 bits of the word say
+/// which part of a record it is, the others how many bytes follow. A magic number at a multiple of 4 within the bytes
+/// is left out and divides the record into parts: so wherever it stands, a record or a part begins. The index has a
 /// line a record: its key, a tabulator, the byte at which it begins.
 #pragma once
 #include <strop/core/push_macros.def>

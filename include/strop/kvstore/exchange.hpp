@@ -41,10 +41,10 @@ class WaitingThread {
   bool started_ = false;
 };
 
-/// The messages of one store, in the order of its calls, which is the same on all workers: one engine variable stands
-/// for all of them, so that no two are under way at once and none overtakes another.
+/// The messages of one store, in the order of its calls, which is the same on all workers. One engine variable stands
+/// for all of them: no two are under way at once, and none overtakes another.
 ///
-/// Sums are made in the order of the workers, each element by one of them, so that all have the same bits, and those of
+/// Each element is summed by one worker, in the order of the workers. So all have the same bits, and these are those of
 /// one process that adds the workers' arrays up.
 class Exchange {
  public:

@@ -36,9 +36,8 @@ class StoreState;
 ///
 /// Errors: a key that is unknown or initialised twice; numbers and texts as keys of one store; handles without an
 /// array; shapes or types that are not the stored ones; CSR arrays, or dense and row-sparse ones in one push. A call
-/// that is refused has changed nothing. Where an updater throws, its key keeps the array that it had (of a row_sparse
-/// one what was written in place stays), the keys before it in the same call are updated, and the exception goes on to
-/// the caller.
+/// that is refused has changed nothing. The exception of an updater goes on to the caller: its key keeps the array that
+/// it had, and the keys before it in the same call are updated. What it wrote into a row_sparse array in place stays.
 ///
 /// In a distributed store every worker makes the same calls in the same order, with the same keys, shapes and types.
 ///

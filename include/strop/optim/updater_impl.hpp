@@ -54,10 +54,11 @@ inline void insert_at(KeptByKey& keys, Index at, const Ref<KeptOfKey>& kept) {
   for (Index i = keys.size() - 1; i > at; --i) std::swap(keys[i], keys[i - 1]);
 }
 
-// States as bytes, little-endian: the magic, u32 version, u32 CRC-32 of the rest, u64 bytes of the rest. The rest: the
-// optimizer's name, i64 number of updates, u64 keys, and for each in the order of the keys its text, i64 updates, f64
-// learning rate, u8 whether there is a copy in float32, u32 states, the copy, the states. A text: u64 length, bytes.
-// Arrays are written as in .params files.
+// States as bytes, little-endian:
+//   header    the magic, u32 version, u32 CRC-32 of the rest, u64 bytes of the rest
+//   rest      the optimizer's name, i64 number of updates, u64 number of keys, the keys in their order
+//   key       its text, i64 updates, f64 learning rate, u8 has a copy in float32, u32 number of states, copy, states
+// A text is a u64 length and its bytes. Arrays are written as in .params files.
 inline constexpr std::string_view states_magic = "strop-st";
 inline constexpr std::uint32_t states_version = 1;
 
