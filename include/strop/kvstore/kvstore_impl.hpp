@@ -13,17 +13,6 @@
 namespace strop::inline v0 {
 namespace detail {
 
-STROP_IMPL std::string StoreUpdater::states() const {
-  fail(
-      "KVStore::save_states: the updater is a function of the program, and what it remembers is not known; "
-      "set_optimizer has states");
-}
-STROP_IMPL void StoreUpdater::set_states(std::string_view) {
-  fail(
-      "KVStore::load_states: the updater is a function of the program, and what it remembers is not known; "
-      "set_optimizer has states");
-}
-
 inline std::string lowered(std::string_view text) {
   std::string made(text);
   for (char& c : made)

@@ -41,3 +41,7 @@ class StoreBody : public Counted {
 };
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/kvstore/updater_impl.hpp>
+#endif

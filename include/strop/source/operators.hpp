@@ -13,6 +13,7 @@
 #include <strop/kvstore/mpi_impl.hpp>
 #include <strop/kvstore/reduce_impl.hpp>
 #include <strop/kvstore/state_impl.hpp>
+#include <strop/kvstore/updater_impl.hpp>
 #include <strop/library/export_impl.hpp>
 #include <strop/library/hosted_impl.hpp>
 #include <strop/library/load_impl.hpp>
