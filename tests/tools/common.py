@@ -29,6 +29,21 @@ STRICT = [*WARNINGS, "-Wconversion", "-Wshadow"]
 SELDOM = ["--param=ggc-min-heapsize=1000000"]
 
 
+# --- turns ------------------------------------------------------------------------------------------------------------
+@functools.lru_cache(maxsize=None)
+def turn():
+    """A number by the commit, which says what of the long stages is checked; None: everything.
+
+    STROP_PART is another number, or `all`, as `./run test --all` sets it."""
+    said = os.environ.get("STROP_PART", "")
+    if said == "all":
+        return None
+    if said:
+        return int(said)
+    done = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True)
+    return int(done.stdout.strip()[-4:], 16) if done.returncode == 0 else 0
+
+
 # --- counting ---------------------------------------------------------------------------------------------------------
 class Report:
     """Counts checks and prints those that did not pass. `only` narrows a run to names that contain a text."""
@@ -51,6 +66,19 @@ class Report:
         if not self.only or self.only.lower() in name.lower():
             return True
         return path is not None and self.only.lower() in pathlib.Path(path).read_text(errors="replace").lower()
+
+    def has_turn(self, index, parts):
+        """Whether what has this index is checked for this commit, where the commits check one of so many parts each. Always
+        with `./run test --all`, and where a pattern or `--changed` leaves little."""
+        return turn() is None or bool(self.only) or self.changed is not None or (index + turn()) % parts == 0
+
+    def share(self, items, parts):
+        """The items that have their turn, in one of `parts` parts."""
+        items = list(items)
+        taken = [item for index, item in enumerate(items) if self.has_turn(index, parts)]
+        if len(taken) < len(items):
+            print(f"{self.stage}: {len(taken)} of {len(items)}, which ones by the commit; ./run test --all takes all", flush=True)
+        return taken
 
     def passed(self, name, count=1):
         with self.lock:

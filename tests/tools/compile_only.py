@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that need a compiler and no run: compile_only.py {static,reject,headers}
 
+Each commit has every file of static and reject by one of the compilers, and a quarter of the headers; `./run test --all` has all.
+
   static   tests/static/*.cpp: compiling is passing; a line `// flags: …` has flags of a user's. As most users read them,
            with the compiled library
   reject   tests/reject/*.cpp: must not compile, and the messages must contain every `// reject: text` of the file
@@ -23,7 +25,7 @@ import sys
 import threading
 
 import compile_cost
-from common import INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, parallel, pkg_config, precompiled, syntax_check
+from common import (INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, parallel, pkg_config, precompiled, syntax_check)
 
 SYSTEM = [a.replace("-I", "-isystem", 1) if a.startswith("-I") else a for a in pkg_config("eigen3", "fmt") if not a.startswith("-l")]
 
@@ -267,7 +269,9 @@ def main():
         if stage == "headers" and not report.only and report.changed is None:
             order_of_includes(report)
             beside_macros(report, compilers()[0])
-        jobs = [(report, compiler, path) for path in paths for compiler in chosen]
+        if stage == "headers":
+            paths = report.share(paths, 4)
+        jobs = [(report, compiler, path) for i, path in enumerate(paths) for k, compiler in enumerate(chosen) if report.has_turn(i + k, len(chosen))]
         parallel(lambda job: check(*job), jobs)
     report.finish()
 

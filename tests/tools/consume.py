@@ -6,6 +6,9 @@ folder. The `// expect:` lines of each app.cpp are lines of its output, in order
 
 The compiled installations have few of the operators. One is all else that can be installed: kernels for every level, and
 the command, which is started from where it lies, on this machine and on older ones that qemu plays.
+
+Each commit has one third: what needs the headers alone, the runtime that clang built, or the library with the command;
+`./run test --all` has all.
 """
 import array
 import json
@@ -18,7 +21,7 @@ import struct
 import tempfile
 import time
 
-from common import MARCH, ROOT, WERROR, Report, compilers, indent, parallel, run, shown, timed
+from common import INCLUDE, MARCH, ROOT, WERROR, Report, compilers, indent, parallel, run, shown, timed
 from spec import first_missing, lines_of
 
 
@@ -321,36 +324,46 @@ def main():
     os.environ["WERROR"] = " ".join(WERROR)  # for the projects' scripts
     os.environ["CCACHE_NOHASHDIR"] = "true"  # what two installations compile in the same way they share, wherever they lie
     clang = next((c for c in compilers() if c.name == "clang++"), None)  # what one builds the other's programs link
+    x86, has_cmake = os.uname().machine == "x86_64", shutil.which("cmake") is not None
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
-        try:
+        source = work / "source"
+
+        def library_and_command():
+            clone(source, ["cast_identity", "functions", "products"])
+            # Where ccache is, the second takes most of its objects from the first.
+            archive = install(work / "archive", os.environ, PLAIN, command="enabled", source=source)
+            shared = install(work / "shared", os.environ, "-Ddefault_library=shared", "-Doperators=true", PLAIN, command="auto",
+                             source=source)
+            only_some_are_compiled(work / "shared")
+            whole_installation(report, work / "shared", shared)
+            report.passed("install, with the command and shared", 2)
+            return [("command, by pkg-config", script_command, archive), ("library", library, {**archive, **({"CXX2": clang.path} if clang else {})}),
+                    ("pkg-config, shared", script, {**shared, "CXX": "c++ -fvisibility=hidden"}), ("library, shared", library, shared),
+                    *([("command, by CMake", cmake_command, archive), ("cmake, shared", cmake, shared)] if has_cmake else [])]
+
+        def runtime():
+            clone(source, ["cast_identity", "functions", "products"])
+            built = install(work / "runtime", os.environ, PLAIN, source=source, compiler=clang)
+            report.passed(f"install, the runtime built by {clang.name if clang else 'c++'}")
+            return [("meson-wrap", meson_default, os.environ), ("command, by wrap", meson_command, os.environ), ("pkg-config", script, built),
+                    *((f"sanitizer, {one}", script, {**built, "CXX": f"c++ -fsanitize={one}"}) for one in ("address", "thread")),
+                    *([("levels", runtime_levels, built), ("levels, by wrap", meson_levels, os.environ)] if x86 else []),
+                    *([("cmake", cmake_precompiled, built)] if has_cmake else [])]
+
+        def headers_alone():
             headers = install(work / "headers", os.environ, "-Dheader_only=true")
             report.passed("install, header-only")
             refuses_native(work / "native")
             report.passed("install, refused of -march=native")
-            source = work / "source"
-            clone(source, ["cast_identity", "functions", "products"])
-            # Where ccache is, the second takes most of its objects from the first.
-            archive = install(work / "archive", os.environ, PLAIN, command="enabled", source=source)
-            report.passed("install")
-            shared = install(work / "shared", os.environ, "-Ddefault_library=shared", "-Doperators=true", PLAIN, command="auto",
-                             source=source)
-            only_some_are_compiled(work / "shared")
-            report.passed("install, shared with operators and the command")
-            runtime = archive
-            if clang:
-                runtime = install(work / "runtime", os.environ, PLAIN, source=source, compiler=clang)
-                report.passed("install, the runtime built by clang++")
-            whole_installation(report, work / "shared", shared)
-        except Failed as failure:
-            report.failed("install", str(failure))
-            report.finish()
-        both = dict(headers)
-        if clang:
-            both["CXX2"] = clang.path
-            both["NATIVE"] = " ".join(clang.native) or "-march=x86-64-v2"
-        elif MARCH:
-            both["NATIVE"] = f"-march={MARCH}"
+            native = {"NATIVE": f"-march={MARCH}"} if MARCH else {}
+            both = {**headers, **native, **({"CXX2": clang.path, "NATIVE": " ".join(clang.native) or "-march=x86-64-v2"} if clang else {})}
+            # The program and the library that it loads are by two compilers, where there are two.
+            two = {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}
+            return [("meson-wrap, header-only", meson_headers, headers), ("pkg-config, header-only", script, headers),
+                    ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(INCLUDE), **native}),
+                    ("library, header-only", library, two), *([("two-isa", script, both)] if x86 else []),
+                    *([("cmake, header-only", cmake, headers)] if has_cmake else [])]
 
         def check(job):
             name, how, surroundings = job
@@ -362,25 +375,18 @@ def main():
             except Failed as failure:
                 report.failed(name, str(failure))
 
-        jobs = [("meson-wrap", meson_default, os.environ), ("meson-wrap, header-only", meson_headers, headers),
-                ("command, by wrap", meson_command, os.environ), ("command, by pkg-config", script_command, archive),
-                ("pkg-config", script, runtime), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, {**shared, "CXX": "c++ -fvisibility=hidden"}),
-                *((f"sanitizer, {one}", script, {**runtime, "CXX": f"c++ -fsanitize={one}"}) for one in ("address", "thread")),
-                ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include"), **({"NATIVE": f"-march={MARCH}"} if MARCH else {})})]
-        # The program and the library that it loads, by two compilers where there are two, with the runtime and without.
-        jobs += [("library", library, {**archive, **({"CXX2": clang.path} if clang else {})}),
-                 ("library, header-only", library, {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}),
-                 ("library, shared", library, shared)]
-        if os.uname().machine == "x86_64":
-            jobs += [("two-isa", script, both), ("levels", runtime_levels, runtime), ("levels, by wrap", meson_levels, os.environ)]
-        else:
+        for installs in report.share([headers_alone, runtime, library_and_command], 3):
+            try:
+                jobs = installs()
+            except Failed as failure:
+                report.failed("install", str(failure))
+            else:
+                parallel(check, jobs)
+            shutil.rmtree(source, ignore_errors=True)
+        if not x86:
             report.skipped("two-isa", "its instruction sets are those of x86-64")
-        if shutil.which("cmake"):
-            jobs += [("cmake", cmake_precompiled, runtime), ("cmake, header-only", cmake, headers), ("cmake, shared", cmake, shared),
-                     ("command, by CMake", cmake_command, archive)]
-        else:
+        if not has_cmake:
             report.skipped("cmake", "cmake is not installed (apt-get install cmake)")
-        parallel(check, jobs)
     report.finish()
 
 

@@ -4,7 +4,8 @@
 
 tests/cuda/*.cpp (g++) and *.cu (nvcc) are one program with tests/unit/main.cpp. Without nvcc it is made of the .cpp
 files, and the CPU plays the device; without a device the cases whose names contain `[gpu]` are skipped. tests/cuda/one_entry
-is a program of objects of g++, clang and nvcc. bench/gpu/*.cu are compiled. In kernels that nvcc compiles nothing may be
+is a program of objects of g++, clang and nvcc. bench/gpu/*.cu are compiled. Where no device would run them, each commit
+compiles the kernels of one of the three, as nvcc takes minutes; `./run test --all` compiles all of them. In kernels that nvcc compiles nothing may be
 a trap: it makes one, without a word, of a body that takes the address of a constant of the host.
 """
 import os
@@ -85,24 +86,26 @@ def main():
         if any(s not in objects for s in sources):
             return None
         program = folder / name
-        status, out, err = run([*(cuda if nvcc else host["g++"]), *(objects[s] for s in sources), "-lfmt", "-o", program])
+        status, out, err = run([*(cuda if any(s.suffix == ".cu" for s in sources) else host["g++"]), *(objects[s] for s in sources), "-lfmt", "-o", program])
         if status != 0:
             report.failed(f"link of {name}", out + err)
             return None
         report.passed(f"link of {name}")
         return program
 
-    def wanted(path):
-        return path.suffix != ".cu" or nvcc
-
-    tests = [s for s in sorted((ROOT / "tests/cuda").glob("*.c*")) if wanted(s)] + [ROOT / "tests/unit/main.cpp"]
+    tests = [*sorted((ROOT / "tests/cuda").glob("*.cpp")), ROOT / "tests/unit/main.cpp"]
+    kernels = sorted((ROOT / "tests/cuda").glob("*.cu"))
     entry = sorted((ROOT / "tests/cuda/one_entry").glob("*.c*"))
     benches = sorted((ROOT / "bench/gpu").glob("*.cu"))
+    due = [kernels, entry, benches]
     if nvcc is None:
-        report.skipped(f"{len(entry) + len(benches)} files and the kernels of nvcc", "nvcc is not installed")
-        entry, benches = [], []
-    elif "clang++" not in host:
-        entry = []
+        report.skipped(f"{sum(map(len, due))} files of kernels", "nvcc is not installed")
+        due = []
+    elif not device:
+        due = report.share(due, 3)
+    tests += kernels if kernels in due else []
+    entry = entry if entry in due and "clang++" in host else []
+    benches = benches if benches in due else []
     parallel(compile_one, [*tests, *entry, *benches])
 
     program = link("maps", tests)

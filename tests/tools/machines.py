@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every instruction set, compiler, library and dialect that is promised, whatever machine this is: machines.py
 
+Each commit has a quarter of what follows; `./run test --all` has all.
+
 Compiled and no more (-fsyntax-only instantiates every template):
   everything     all operators, the runtime and Eigen's views: the lowest and the highest level of x86-64 and aarch64, by g++
                  and by clang, where these are not built anyway; for other levels the headers that differ by level
@@ -192,7 +194,7 @@ def main():
         runtime = [] if turn < len(pairs) else ["-DSTROP_COMPILED"]
         add(compiles, f"{path.relative_to(ROOT)} for {name}", compiler, [*arguments, *runtime, *tests], path)
 
-    parallel(lambda job: timed(*job), jobs)
+    parallel(lambda job: timed(*job), report.share(jobs, 4))
     report.finish()
 
 

@@ -152,6 +152,7 @@ def main():
     parser.add_argument("--changed", metavar="COMMIT", nargs="?", const="HEAD",
                         help="the unit programs that read a file which is not as in COMMIT (default HEAD), and of the stages that look at "
                              "files one by one these files")
+    parser.add_argument("--all", action="store_true", help="of the long stages every part, not the one whose turn it is by the commit: for hours")
     parser.add_argument("--list", action="store_true", help="name the tests and run none")
     options = parser.parse_args()
     start = time.monotonic()
@@ -172,6 +173,8 @@ def main():
         print("\n".join(t["name"] for t in tests))
         return 0
     environment = dict(os.environ, STROP_ONLY=options.k, STROP_BUILD=str(build))
+    if options.all:
+        environment["STROP_PART"] = "all"
     if changed is not None:
         environment["STROP_CHANGED"] = "\n".join(changed)
 

@@ -7,7 +7,7 @@
   thread    another part of the unit files under the thread sanitizer
 
 Each is linked with a runtime that is built so as well, none of it optimised: that compiles in a third of the time.
-STROP_PART=N takes part N; `./run test --sanitize=…` runs all of them. The archives are those of the command of a program's
+STROP_PART=N takes part N; `./run test --sanitize=…` runs all of the units, `./run test --all` of the operators as well. The archives are those of the command of a program's
 own operators, which have no sanitizer: they read words and print.
 """
 import os
@@ -16,18 +16,11 @@ import re
 import subprocess
 import sys
 
-from common import BUILD, INCLUDE, ROOT, WARNINGS, Report, compilers, digest, parallel, pkg_config, remembered, run, shown, timed
+from common import BUILD, INCLUDE, ROOT, WARNINGS, Report, compilers, digest, parallel, pkg_config, remembered, run, shown, timed, turn
 
 PARTS = 16
 KINDS = {"address": ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"], "thread": ["-fsanitize=thread"]}
 RUNTIME = ("arrays", "graphs", "operators", "linear_algebra")
-
-
-def part_of_commit():
-    if "STROP_PART" in os.environ:
-        return int(os.environ["STROP_PART"]) % PARTS
-    status, out, _ = run(["git", "-C", ROOT, "rev-parse", "HEAD"])
-    return int(out.strip()[-4:], 16) % PARTS if status == 0 else 0
 
 
 def sanitizes(compiler):
@@ -48,17 +41,17 @@ def main():
     if compiler is None:
         report.skipped("sanitized", "no compiler here has the sanitizers' libraries")
         report.finish()
-    part = part_of_commit()
+    part = "all" if turn() is None else turn() % PARTS
     print(f"part {part} of {PARTS} (STROP_PART)", flush=True)
     apart = {"main.cpp", "registry_other.cpp"}
     units = sorted(p for p in (ROOT / "tests/unit").rglob("*.cpp") if p.name not in apart and "command" not in p.parts)
     operators = sorted((ROOT / "src/ops").glob("*.cpp"))
-    chosen = {"address": units[part::PARTS], "thread": units[(part + PARTS // 2) % PARTS :: PARTS]}
+    chosen = {kind: [p for i, p in enumerate(units) if report.has_turn(i + of, PARTS)] for kind, of in (("address", 0), ("thread", PARTS // 2))}
     for files in chosen.values():  # one looks for what the other defines
         files += [p.with_name("registry_other.cpp") for p in files if p.name == "registry.cpp"]
     # clang's thread sanitizer has an operator new of its own
     chosen["thread"] = [p for p in chosen["thread"] if "operator_new.hpp" not in p.read_text()]
-    kernels = operators[part::PARTS]
+    kernels = report.share(operators, PARTS)
     folder = BUILD / "programs" / "sanitized"
     base = [*compiler.command, "-std=c++20", "-g1", *compiler.native, "-pthread", f"-I{INCLUDE}", f"-I{ROOT / 'tests'}",
             f"-I{ROOT / 'src'}", *(a for a in pkg_config("eigen3", "fmt") if a.startswith("-I")), *WARNINGS]

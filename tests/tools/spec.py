@@ -6,17 +6,18 @@
   examples  examples/*.cpp
   docs      the programs of README.md and docs/*.md; other code there has to stand in a file (pages.py)
 
-Those of spec are compiled by g++ and clang++, run in an empty folder, and must exit with 0. The design page's (section2,
+Those of spec are compiled by g++ or clang++, run in an empty folder, and must exit with 0. The design page's (section2,
 section21) and those that say what is emitted are compiled by both with `c++ -std=c++20 -O2 -march=native -pthread
--Iinclude prog.cpp $(pkg-config --cflags --libs eigen3 fmt) -Wall -Wextra`; the others so by one compiler, and by the other with
-the compiled library. Every
+-Iinclude prog.cpp $(pkg-config --cflags --libs eigen3 fmt) -Wall -Wextra`; the others by one, so or with the compiled
+library: by turns, with the commit. Every
 `// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
 of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
 into it. With `// emits-nothing-of: TEXT, TEXT` no symbol that its object defines has such a text, and with `// emits: TEXT`
 one has. No header-only program may have strong symbols of strop.
-Examples and docs are compiled with -O1, examples by the compilers in turns, docs by g++. They take the compiled library, as most users do, in less
-than half the time: all but README.md's program and the first example.
+Examples and docs are compiled with -O1, by the compilers in turns. They take the compiled library, as most users do, in less
+than half the time: all but README.md's program and the first example. Of docs, each commit has one half of the pages' programs.
+`./run test --all` has every program by every compiler.
 """
 import os
 import pathlib
@@ -26,7 +27,8 @@ import sys
 import tempfile
 
 import pages
-from common import BUILD, INCLUDE, ROOT, WARNINGS, Report, compilers, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown, strong_symbols
+from common import (BUILD, ROOT, WARNINGS, Report, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown,
+                    strong_symbols)
 
 
 def lines_of(text, what):
@@ -126,14 +128,16 @@ def main():
         report.failed(name, "\n".join(found)) if found else report.passed(name)
     programs = [(name, path) for name, path in programs if report.wanted(name, path)]
     if programs:
-        chosen = compilers_or_skip(report) if stage != "docs" else compilers()[:1]
-        # Which of the compilers k build program i, and which of these header-only.
-        whole = [path.stem.startswith("section2") or "// emits" in path.read_text() for _, path in programs]
-        builds = {"spec": lambda i, k: True, "examples": lambda i, k: i % len(chosen) == k, "docs": lambda i, k: True}[stage]
-        alone = {"spec": lambda i, k: whole[i] or i % len(chosen) == k, "examples": lambda i, k: i == 0,
-                 "docs": lambda i, k: programs[i][1].stem.startswith("README")}[stage]
-        jobs = [(report, compiler, name, path, alone(i, k))
-                for i, (name, path) in enumerate(programs) for k, compiler in enumerate(chosen) if builds(i, k)]
+        chosen = compilers_or_skip(report)
+        if stage == "docs":
+            programs = report.share(programs, 2)
+        jobs = []
+        for i, (name, path) in enumerate(programs):
+            both = path.stem.startswith("section2") or "// emits" in path.read_text()
+            alone = {"examples": i == 0, "docs": path.stem.startswith("README")}.get(stage, both)
+            for k, compiler in enumerate(chosen):
+                if both or report.has_turn(i + k, len(chosen)):
+                    jobs.append((report, compiler, name, path, alone or stage == "spec" and report.has_turn(i // 2 + k, 2)))
         parallel(lambda job: check(*job), jobs)
     report.finish()
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy on one unit per header family: every header of a folder under include/strop, included together."""
+"""clang-tidy on one unit per header family: every header of a folder under include/strop, included together. A quarter
+of them for each commit; `./run test --all` has all."""
 import shutil
 
 from common import BUILD, INCLUDE, ROOT, Report, compilers, digest, parallel, pkg_config, remembered, run
@@ -36,7 +37,7 @@ def main():
                                       lambda: (messages_of(run(command, timeout=1200)), None))
         report.passed(name) if status == 0 else report.failed(name, messages)
 
-    parallel(check, families.items())
+    parallel(check, report.share(families.items(), 4))
     report.finish()
 
 
