@@ -50,7 +50,8 @@ class Batches {
     order(0);
   }
 
-  /// Makes the next batch; false at the end of the epoch.
+  /// Makes the next batch; false at the end of the epoch. Throws Error where the rest is discarded and an epoch is no
+  /// more.
   bool next(DataBatch& batch) {
     if (over_) return false;
     const Index kept = std::exchange(kept_, 0);
@@ -64,6 +65,9 @@ class Batches {
     over_ = count() < size_;
     if (count() == 0) return false;
     if (over_ && rest_ == Rest::roll_over) kept_ = count();
+    if (over_ && rest_ == Rest::discard && place_ == count())
+      fail(function_, ": an epoch has ", count(), " records, which is no batch of ", size_,
+           ", and the rest is discarded");
     if (over_ && (rest_ == Rest::roll_over || rest_ == Rest::discard)) return false;
     batch = {};
     batch.pad = rest_ == Rest::roll_over ? kept : size_ - count();

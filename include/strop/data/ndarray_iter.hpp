@@ -74,9 +74,10 @@ class ArraySources {
 
 /// Batches of the rows of arrays, of data and of labels side by side: dense, CSR or row-sparse, each with its own type.
 /// Arrays of a device are copied to the CPU once. `last_batch_handle` says what becomes of rows that do not fill the
-/// last batch. "pad" fills it with rows of the epoch's beginning, `pad` of them. "discard" leaves them out. With
-/// "roll_over" the next epoch begins with them, and `pad` says so, as the original counts. A shuffled epoch has an
-/// order that follows from `seed` and from how many epochs began before, and not from threads.
+/// last batch. "pad" fills it with rows of the epoch's beginning, `pad` of them. "discard" leaves them out, and fewer
+/// rows than batch_size are an error. With "roll_over" the next epoch begins with them, and `pad` says so, as the
+/// original counts. A shuffled epoch has an order that follows from `seed` and from how many epochs began before, and
+/// not from threads.
 ///
 /// A batch is a copy, made when it is asked for: what is written to the arrays before is in it. Throws Error where
 /// there is no data or no row, arrays differ in rows, two have one name, or batch_size is below 1.

@@ -180,6 +180,10 @@ TEST_CASE("random pipelines give what a plain loop gives, and go on after any ba
     }
     const auto make = [&] { return batched(Counting{count}, &counted, params); };
     DataIter batches = make();
+    if (wanted.empty() && params.last_batch_handle == LastBatch::discard) {
+      CHECK(sentence([&] { batches.next(); }).find(", and the rest is discarded") != std::string::npos);
+      continue;
+    }
     std::vector<Integers> found;
     std::vector<std::string> places;
     for (int epoch = 0; epoch < 3; ++epoch, batches.reset())
