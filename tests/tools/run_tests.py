@@ -152,7 +152,7 @@ def main():
     parser.add_argument("--changed", metavar="COMMIT", nargs="?", const="HEAD",
                         help="the unit programs that read a file which is not as in COMMIT (default HEAD), and of the stages that look at "
                              "files one by one these files")
-    parser.add_argument("--all", action="store_true", help="of the long stages every part, not the one whose turn it is by the commit: for hours")
+    parser.add_argument("--all", action="store_true", help="of the long stages every part, not the one that has its turn by the commit: two hours")
     parser.add_argument("--list", action="store_true", help="name the tests and run none")
     options = parser.parse_args()
     start = time.monotonic()
