@@ -140,6 +140,15 @@ TEST_CASE("products hold their digits at any inner extent") {
         CHECK(off(y, 2 * tenth * static_cast<double>(s.k)) <= most);
       }
   CHECK(off(batch_dot(tenths({3, 2, 1 << 18}), ones({3, 1 << 18, 4})), tenth * (1 << 18)) <= most);
+  for (const std::int64_t size : {128, 512, 2048})
+    for (const bool right : {false, true}) {
+      INFO(size, " rows of a triangle", right ? " on the right side" : "");
+      const NDArray y = linalg_trmm(tenths({size, size}), ones(right ? Shape{3, size} : Shape{size, 3}),
+                                    {.rightside = right});  // the last row of the triangle, or its first column
+      CHECK(
+          off(right ? slice_axis(y, {.axis = 1, .begin = 0, .end = 1}) : slice_axis(y, {.axis = 0, .begin = size - 1}),
+              tenth * static_cast<double>(size)) <= most);
+    }
   // any numbers, against double
   const NDArray a = any_numbers({20, 1 << 14}), b = any_numbers({1 << 14, 33});
   CHECK(off(dot(a, b), dot(a.to(f64), b.to(f64)).to_vector<double>()) <= most);

@@ -79,7 +79,6 @@ struct [[gnu::visibility("hidden")]] OwnSolvers {
   using Columns = Eigen::Matrix<E, open, open>;
   using Step = Eigen::OuterStride<>;
   using InRows = Eigen::Map<Rows, 0, Step>;
-  using GivenRows = Eigen::Map<const Rows, 0, Step>;
 
   /// In a copy with columns that lie together, and without Eigen's blocks: of a float matrix of 32 rows that takes half
   /// the time of LLT on the rows, of 128 rows seven tenths.
@@ -155,33 +154,6 @@ struct [[gnu::visibility("hidden")]] OwnSolvers {
     return true;
   }
 
-  static void trmm(const E* a, std::int64_t n, bool lower, bool transposed, bool rightside, E alpha, const E* b,
-                   std::int64_t rows, std::int64_t cols, std::int64_t step, E* y) {
-    if (rows == 0 || cols == 0) return;
-    InRows to(y, rows, cols, Step(step));
-    const GivenRows given(b, rows, cols, Step(step));
-    const auto multiply = [&](const auto& triangle, const auto& other) {
-      if (rightside)
-        to.noalias() = (alpha * other) * triangle;
-      else
-        to.noalias() = triangle * (alpha * other);
-    };
-    const auto with = [&](const auto& triangle) {
-      if (b == y)
-        multiply(triangle, Rows(given));
-      else
-        multiply(triangle, given);
-    };
-    const Eigen::Map<const Rows> straight(a, n, n);
-    const Eigen::Map<const Columns> turned(a, n, n);
-    if (transposed)
-      lower ? with(turned.template triangularView<Eigen::Upper>())
-            : with(turned.template triangularView<Eigen::Lower>());
-    else
-      lower ? with(straight.template triangularView<Eigen::Lower>())
-            : with(straight.template triangularView<Eigen::Upper>());
-  }
-
  private:
   /// Rows from which on Eigen's reflections in blocks are taken; of 8 rows and columns they take 3.7 times as long as
   /// those below, of 16 1.7 times with AVX-512 and 1.5 times with AVX2.
@@ -246,7 +218,7 @@ struct [[gnu::visibility("hidden")]] OwnSolvers {
 template <class E>
 constexpr Solvers<E> own_solvers() {
   using Own = OwnSolvers<E>;
-  return {Own::potrf, Own::getrf, Own::gelqf, Own::syevd, Own::trmm};
+  return {Own::potrf, Own::getrf, Own::gelqf, Own::syevd};
 }
 inline constexpr LinearAlgebra own_linear_algebra{this_isa, own_solvers<float>(), own_solvers<double>()};
 

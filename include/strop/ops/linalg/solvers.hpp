@@ -29,10 +29,6 @@ struct Solvers {
   /// The symmetric n × n matrix of which a is the lower triangle, as uᵀ · diag(values) · u: values ascending, in each
   /// row of u the largest element positive; in double. False, and nothing written, where a has an infinity or NaN.
   bool (*syevd)(const E* a, std::int64_t n, E* u, E* values);
-  /// y = alpha · op(a) · b, or alpha · b · op(a) with `rightside`, for a triangle of the n × n matrix a; b and y are
-  /// rows × cols, their rows `step` apart. They may be the same.
-  void (*trmm)(const E* a, std::int64_t n, bool lower, bool transposed, bool rightside, E alpha, const E* b,
-               std::int64_t rows, std::int64_t cols, std::int64_t step, E* y);
 };
 
 /// The same of one instruction set.
