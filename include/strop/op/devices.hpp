@@ -25,7 +25,8 @@ const DeviceWay& way_of(Device device);
 
 /// The kernel of a tensor operator, for sparse arrays where it has one of those. Throws Error where there is none.
 Kernels::Run kernel_of(const Entry& entry, Device device, bool sparse);
-/// Whether the device can run the plan's call, on arrays some of which are sparse, without dense copies.
+/// Whether the device runs the plan's call on arrays some of which are sparse: without dense copies, but for gradients
+/// of maps, whose dense copies go through the CPU, as the log of fallbacks says.
 bool serves_sparse(const Plan& plan);
 
 }  // namespace strop::inline v0::detail

@@ -85,6 +85,8 @@ STROP_IMPL Kernels::Run kernel_of(const Entry& entry, Device device, bool sparse
 
 STROP_IMPL bool serves_sparse(const Plan& plan) {
   if (way_of(plan.device).defers || plan.route == Route::pattern) return true;
+  // A gradient that is not zero where nothing is stored: nobody could convert what the call before it has kept.
+  if (plan.entry->is_map() && plan.entry->order > 0) return true;
   const Kernels* const kernels = way_of(plan.device).kernels(*plan.entry);
   return !plan.entry->is_map() && kernels != nullptr && !plan.dense_copies &&
          kernels->run_sparse[plan.entry->order] != nullptr;

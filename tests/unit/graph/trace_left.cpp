@@ -9,6 +9,7 @@
 #include <strop/autograd/tape.hpp>
 #include <strop/core/log.hpp>
 #include <strop/graph/trace.hpp>
+#include <strop/ops/cast.hpp>
 #include <strop/tensor/random.hpp>
 
 #include <doctest/doctest.h>
