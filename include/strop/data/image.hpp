@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Pictures as arrays: decoding, resizing, crops, mirroring, normalisation. An image is a dense array of the CPU of
-/// shape (height, width, channels); channels are 1 (luminance) or 3 (red, green, blue).
+/// Pictures as arrays: decoding, encoding, resizing, crops, mirroring, normalisation. An image is a dense array of the
+/// CPU of shape (height, width, channels); channels are 1 (luminance) or 3 (red, green, blue).
 #pragma once
 #include <strop/core/push_macros.def>
 
+#include <strop/data/image_record.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <concepts>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +41,13 @@ NDArray decode(const Bytes& bytes, const DecodeParams& params = {}) {
                 params);
 }
 
+/// The bytes of a JPEG or PNG file of an image of uint8, whose three channels are red, green, blue. img_fmt is ".jpg",
+/// ".jpeg" or ".png"; quality, from 1 to 100, is of JPEG: the more, the more bytes. Throws Error where src is no such
+/// image, a parameter is another one, and where the library is missing.
+///
+/// Example: `std::string bytes = image::encode(image, ".png");`
+std::string encode(const NDArray& src, std::string_view img_fmt = ".jpg", int quality = 95);
+
 /// The image in another size, uint8 as it is: interp 1 is bilinear, 3 the mean of the area that a pixel covers, which
 /// is better where the image becomes smaller (along an axis that becomes longer it is bilinear). Throws Error where src
 /// is no image of uint8, an extent is below 1, or interp is another one.
@@ -59,13 +68,22 @@ NDArray center_crop(const NDArray& src, std::int64_t w, std::int64_t h);
 /// The image with its columns in reverse order, of any type.
 NDArray mirror(const NDArray& src);
 
-/// (src − mean) / deviation as float32, where mean and deviation have a number for each channel, or one for all. Throws
+/// (src − mean) / deviation as float32; means and deviations have a number for each channel, or one for all. Throws
 /// Error where they have another count, or src is neither uint8 nor float32.
 ///
 /// Example: `image::normalize(image, {123.7F, 116.3F, 103.5F}, {58.4F, 57.1F, 57.4F})`
-NDArray normalize(const NDArray& src, const std::vector<float>& mean, const std::vector<float>& deviation = {1});
+NDArray normalize(const NDArray& src, const std::vector<float>& means, const std::vector<float>& deviations = {1});
 
 }  // namespace strop::inline v0::image
+
+namespace strop::inline v0 {
+
+/// A record of a header and the bytes that image::encode() makes of an image.
+///
+/// Example: `out.write(pack_img({.label = 1}, image, 90));`
+std::string pack_img(const IRHeader& header, const NDArray& img, int quality = 95, std::string_view img_fmt = ".jpg");
+
+}  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)
 #include <strop/data/image_impl.hpp>

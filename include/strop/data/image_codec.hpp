@@ -7,19 +7,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace strop::inline v0::detail {
 
-/// A picture that is decoded: first its size is known, then its pixels are. Bytes that are no whole picture are an
-/// Error, and so is a library that is missing; the sentences name no function, whoever calls puts that before them. The
-/// bytes stay where they are meanwhile.
-class ImageDecoder {
+/// A picture that is decoded, and how one is encoded. First its size is known, then its pixels are. Bytes that are no
+/// whole picture are an Error, and so is a library that is missing; the sentences name no function, whoever calls puts
+/// that before them. The bytes stay where they are meanwhile.
+class ImageCodec {
  public:
-  explicit ImageDecoder(std::string_view bytes);
-  ImageDecoder(const ImageDecoder&) = delete;
-  ImageDecoder& operator=(const ImageDecoder&) = delete;
-  ~ImageDecoder();
+  explicit ImageCodec(std::string_view bytes);
+  ImageCodec(const ImageCodec&) = delete;
+  ImageCodec& operator=(const ImageCodec&) = delete;
+  ~ImageCodec();
 
   Index width() const { return width_; }
   Index height() const { return height_; }
@@ -28,6 +29,10 @@ class ImageDecoder {
   void shrink(Index least);
   /// Writes rows of width() pixels of 1 channel (luminance) or 3 (red, green, blue). Transparency is passed over.
   void decode(int channels, std::uint8_t* to);
+
+  /// The bytes of a JPEG or PNG file of rows of pixels of 1 or 3 channels; quality is from 1 to 100.
+  static std::string jpeg_of(const std::uint8_t* from, Index height, Index width, int channels, int quality);
+  static std::string png_of(const std::uint8_t* from, Index height, Index width, int channels);
 
  private:
   struct Jpeg;
@@ -38,7 +43,7 @@ class ImageDecoder {
   std::unique_ptr<Png> png_;
 };
 
-/// Opens a library of decoders. Throws Error that names Debian's package of it.
+/// Opens a library of pictures of that format. Throws Error that names Debian's package of it.
 void* open_image_library(const char* file, const char* package, const char* format);
 
 }  // namespace strop::inline v0::detail

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace strop::inline v0::detail {
@@ -21,13 +22,13 @@ STROP_IMPL void* open_image_library(const char* file, const char* package, const
   void* const library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    fail("decoding ", format, " needs ", file, " (Debian's ", package,
+    fail(format, " needs ", file, " (Debian's ", package,
          "), which cannot be opened: ", why != nullptr ? why : "the system does not say why");
   }
   return library;
 }
 
-/// The functions of a library of decoders.
+/// A library, of which functions are asked.
 struct ImageLibrary {
   const char* file;
   void* library;
@@ -36,21 +37,25 @@ struct ImageLibrary {
   template <class F>
   void bind(F*& f, const char* name) const {
     void* const found = ::dlsym(library, name);
-    if (found == nullptr) fail(file, " has no ", name, ", which decoding needs");
+    if (found == nullptr) fail(file, " has no ", name, ", which pictures need");
     f = reinterpret_cast<F*>(found);
   }
 };
 
 /// A JPEG picture.
-struct ImageDecoder::Jpeg {
+struct ImageCodec::Jpeg {
   static constexpr int rgb = 0, gray = 6, cmyk = 11;      // formats of pixels
   static constexpr int space_cmyk = 3, space_ycck = 4;    // what a picture may have
   static constexpr int limit_scans = 32768, warning = 0;  // a flag, and a kind of error
+  static constexpr int half_colors = 2, no_colors = 3;    // what a file has of them
 
   struct Library {
     void* (*init)();
     int (*header)(void*, const unsigned char*, unsigned long, int*, int*, int*, int*);
     int (*decompress)(void*, const unsigned char*, unsigned long, unsigned char*, int, int, int, int, int);
+    void* (*init_compress)();
+    int (*compress)(void*, const unsigned char*, int, int, int, int, unsigned char**, unsigned long*, int, int, int);
+    void (*free)(unsigned char*);
     int (*destroy)(void*);
     char* (*error_text)(void*);
     int (*error_code)(void*);
@@ -62,6 +67,9 @@ struct ImageDecoder::Jpeg {
       from.bind(made.init, "tjInitDecompress");
       from.bind(made.header, "tjDecompressHeader3");
       from.bind(made.decompress, "tjDecompress2");
+      from.bind(made.init_compress, "tjInitCompress");
+      from.bind(made.compress, "tjCompress2");
+      from.bind(made.free, "tjFree");
       from.bind(made.destroy, "tjDestroy");
       from.bind(made.error_text, "tjGetErrorStr2");
       from.bind(made.error_code, "tjGetErrorCode");
@@ -72,7 +80,7 @@ struct ImageDecoder::Jpeg {
 
   explicit Jpeg(std::string_view of)
       : bytes(reinterpret_cast<const unsigned char*>(of.data())), size(of.size()), handle(library().init()) {
-    if (handle == nullptr) fail("libjpeg-turbo cannot begin: ", library().error_text(nullptr));
+    if (handle == nullptr) fail("libjpeg-turbo cannot begin: ", printable(library().error_text(nullptr)));
   }
   Jpeg(const Jpeg&) = delete;
   Jpeg& operator=(const Jpeg&) = delete;
@@ -81,6 +89,7 @@ struct ImageDecoder::Jpeg {
   void header() {
     int sampling = 0;
     if (library().header(handle, bytes, size, &width, &height, &sampling, &space) != 0) refuse();
+    if (width < 1) fail("the JPEG picture is damaged: there are no pixels behind its tables");
   }
   void decode(int format, std::uint8_t* to) const {
     if (library().decompress(handle, bytes, size, to, width, 0, height, format, limit_scans) == 0) return;
@@ -100,7 +109,7 @@ struct ImageDecoder::Jpeg {
 };
 
 /// A PNG picture.
-struct ImageDecoder::Png {
+struct ImageCodec::Png {
   static constexpr std::uint32_t alpha = 1, color = 2;  // of a format; neither: luminance
   static constexpr std::uint32_t srgb_of_16_bits = 4;   // a flag: 16 bits a channel are as 8 would be, not linear
 
@@ -112,6 +121,7 @@ struct ImageDecoder::Png {
   struct Library {
     int (*begin)(Image*, const void*, std::size_t);
     int (*finish)(Image*, const void*, void*, std::int32_t, void*);
+    int (*write)(Image*, void*, std::size_t*, int, const void*, std::int32_t, const void*);
     void (*free)(Image*);
   };
   static const Library& library() {
@@ -120,6 +130,7 @@ struct ImageDecoder::Png {
       Library made{};
       from.bind(made.begin, "png_image_begin_read_from_memory");
       from.bind(made.finish, "png_image_finish_read");
+      from.bind(made.write, "png_image_write_to_memory");
       from.bind(made.free, "png_image_free");
       return made;
     }();
@@ -156,7 +167,7 @@ inline void take_channels(const std::uint8_t* from, Index pixels, int there, int
   }
 }
 
-STROP_IMPL ImageDecoder::ImageDecoder(std::string_view bytes) {
+STROP_IMPL ImageCodec::ImageCodec(std::string_view bytes) {
   if (bytes.starts_with("\xff\xd8\xff")) {
     jpeg_.reset(new Jpeg(bytes));
     jpeg_->header();
@@ -172,13 +183,13 @@ STROP_IMPL ImageDecoder::ImageDecoder(std::string_view bytes) {
   }
   // A bit of JPEG is at most 64 pixels as a rule, a byte of PNG some 8000 of one bit.
   const Index bytes_allow = static_cast<Index>(bytes.size()) << 14, most = std::min(Index{1} << 28, bytes_allow);
-  if (width_ < 1 || height_ < 1 || width_ > most / height_)
-    fail("the picture has ", height_, " rows of ", width_, " pixels, expected 1 to ", most, " pixels in ", bytes.size(),
-         " bytes");
+  if (width_ > most / height_)
+    fail("the picture has ", height_, " rows of ", width_, " pixels, expected at most ", most, " pixels in ",
+         bytes.size(), " bytes");
 }
-STROP_IMPL ImageDecoder::~ImageDecoder() = default;
+STROP_IMPL ImageCodec::~ImageCodec() = default;
 
-STROP_IMPL void ImageDecoder::shrink(Index least) {
+STROP_IMPL void ImageCodec::shrink(Index least) {
   if (!jpeg_) return;
   Index by = 1;
   while (by < 8 && std::min(width_, height_) >= 2 * by * least) by *= 2;
@@ -186,7 +197,7 @@ STROP_IMPL void ImageDecoder::shrink(Index least) {
   jpeg_->width = static_cast<int>(width_), jpeg_->height = static_cast<int>(height_);
 }
 
-STROP_IMPL void ImageDecoder::decode(int channels, std::uint8_t* to) {
+STROP_IMPL void ImageCodec::decode(int channels, std::uint8_t* to) {
   const Index pixels = width_ * height_;
   const auto decode_then_take = [&](int there, auto decode, auto change) {
     const auto all = std::make_unique_for_overwrite<std::uint8_t[]>(unsigned_size(pixels * there));
@@ -212,6 +223,40 @@ STROP_IMPL void ImageDecoder::decode(int channels, std::uint8_t* to) {
     else
       decode_then_take(there, [&](std::uint8_t* all) { png_->decode(format, all); }, nothing);
   }
+}
+
+STROP_IMPL std::string ImageCodec::jpeg_of(const std::uint8_t* from, Index height, Index width, int channels,
+                                           int quality) {
+  const Jpeg::Library& turbo = Jpeg::library();
+  const std::unique_ptr<void, int (*)(void*)> handle(turbo.init_compress(), turbo.destroy);
+  if (!handle) fail("libjpeg-turbo cannot begin: ", printable(turbo.error_text(nullptr)));
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+  const int failed = turbo.compress(handle.get(), from, static_cast<int>(width), 0, static_cast<int>(height),
+                                    channels == 1 ? Jpeg::gray : Jpeg::rgb, &bytes, &size,
+                                    channels == 1 ? Jpeg::no_colors : Jpeg::half_colors, quality, 0);
+  const std::unique_ptr<unsigned char, void (*)(unsigned char*)> owned(bytes, turbo.free);
+  if (failed != 0) fail("libjpeg-turbo says: ", printable(turbo.error_text(handle.get())));
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+STROP_IMPL std::string ImageCodec::png_of(const std::uint8_t* from, Index height, Index width, int channels) {
+  const Png::Library& png = Png::library();
+  Png::Image image;
+  image.width = static_cast<std::uint32_t>(width), image.height = static_cast<std::uint32_t>(height);
+  image.format = channels == 1 ? 0 : Png::color;
+  const auto written = [&](void* to, std::size_t& size) {
+    if (png.write(&image, to, &size, 0, from, 0, nullptr) != 0) return;
+    const std::string why = printable(image.message);
+    png.free(&image);
+    fail("libpng says: ", why);
+  };
+  std::size_t size = 0;
+  written(nullptr, size);  // how many bytes it takes
+  std::string bytes(size, '\0');
+  written(bytes.data(), size);
+  bytes.resize(size);
+  return bytes;
 }
 
 }  // namespace strop::inline v0::detail

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,7 +35,7 @@ STROP_IMPL NDArray decode(std::string_view bytes, const DecodeParams& params) {
     fail("image::decode: flag is ", params.flag, ", expected 0 (luminance) or 1 (color)");
   const int channels = params.flag == 0 ? 1 : 3;
   try {
-    detail::ImageDecoder decoder(bytes);
+    detail::ImageCodec decoder(bytes);
     const NDArray out({decoder.height(), decoder.width(), channels}, u8);
     auto* const pixels = out.pointer<std::uint8_t>();
     decoder.decode(channels, pixels);
@@ -44,6 +44,27 @@ STROP_IMPL NDArray decode(std::string_view bytes, const DecodeParams& params) {
     return out;
   } catch (const Error& error) {
     fail("image::decode: ", error.what());
+  }
+}
+
+STROP_IMPL std::string encode(const NDArray& src, std::string_view img_fmt, int quality) {
+  detail::check_image("image::encode", src);
+  const bool png = img_fmt == ".png";
+  if (!png && img_fmt != ".jpg" && img_fmt != ".jpeg")
+    fail("image::encode: img_fmt is \"", img_fmt, "\", expected .jpg, .jpeg or .png");
+  if (quality < 1 || quality > 100) fail("image::encode: quality is ", quality, ", expected 1 to 100");
+  const Shape& shape = src.shape();
+  const std::int64_t most = png ? 1'000'000 : 65'500;
+  if (src.dtype() != u8) fail("image::encode: src is ", name_of(src.dtype()), ", expected uint8");
+  if (src.size() == 0 || std::max(shape[0], shape[1]) > most)
+    fail("image::encode: src has ", shape[0], " rows of ", shape[1], " pixels, expected 1 to ", most, " of each");
+  const auto* const pixels = src.pointer<const std::uint8_t>();
+  const int channels = static_cast<int>(shape[2]);
+  try {
+    return png ? detail::ImageCodec::png_of(pixels, shape[0], shape[1], channels)
+               : detail::ImageCodec::jpeg_of(pixels, shape[0], shape[1], channels, quality);
+  } catch (const Error& error) {
+    fail("image::encode: ", error.what());
   }
 }
 
@@ -101,7 +122,8 @@ STROP_IMPL NDArray mirror(const NDArray& src) {
   return out;
 }
 
-STROP_IMPL NDArray normalize(const NDArray& src, const std::vector<float>& mean, const std::vector<float>& deviation) {
+STROP_IMPL NDArray normalize(const NDArray& src, const std::vector<float>& means,
+                             const std::vector<float>& deviations) {
   detail::check_image("image::normalize", src);
   const std::int64_t channels = src.shape()[2];
   const auto check = [&](const char* what, const std::vector<float>& numbers) {
@@ -109,8 +131,8 @@ STROP_IMPL NDArray normalize(const NDArray& src, const std::vector<float>& mean,
       fail("image::normalize: ", what, " has ", numbers.size(), " numbers, expected 1 or ", channels,
            ", as src has channels");
   };
-  check("mean", mean);
-  check("deviation", deviation);
+  check("means", means);
+  check("deviations", deviations);
   if (src.dtype() != u8 && src.dtype() != f32)
     fail("image::normalize: src is ", name_of(src.dtype()), ", expected uint8 or float32");
   const NDArray out(src.shape(), f32);
@@ -119,9 +141,15 @@ STROP_IMPL NDArray normalize(const NDArray& src, const std::vector<float>& mean,
   const auto of = [](const std::vector<float>& numbers, std::int64_t c) {
     return numbers[numbers.size() == 1 ? 0 : static_cast<std::size_t>(c)];
   };
-  for (std::int64_t i = 0; i < out.size(); ++i) to[i] = (to[i] - of(mean, i % channels)) / of(deviation, i % channels);
+  for (std::int64_t i = 0; i < out.size(); ++i)
+    to[i] = (to[i] - of(means, i % channels)) / of(deviations, i % channels);
   return out;
 }
 
 }  // namespace image
+
+STROP_IMPL std::string pack_img(const IRHeader& header, const NDArray& img, int quality, std::string_view img_fmt) {
+  return pack(header, image::encode(img, img_fmt, quality));
+}
+
 }  // namespace strop::inline v0

@@ -24,7 +24,7 @@ struct Picture {
         bytes(std::make_unique_for_overwrite<std::uint8_t[]>(unsigned_size(rows * columns * depth))) {}
 };
 
-/// The picture that JPEG or PNG bytes are; see ImageDecoder, whose shrink(least) is called where `least` is above 0.
+/// The picture that JPEG or PNG bytes are; see ImageCodec, whose shrink(least) is called where `least` is above 0.
 Picture decoded(std::string_view bytes, int channels, Index least = 0);
 
 /// How pixels between pixels are computed, numbered as in the original.

@@ -16,7 +16,7 @@
 namespace strop::inline v0::detail {
 
 STROP_IMPL Picture decoded(std::string_view bytes, int channels, Index least) {
-  ImageDecoder decoder(bytes);
+  ImageCodec decoder(bytes);
   if (least > 0) decoder.shrink(least);
   Picture out(decoder.height(), decoder.width(), channels);
   decoder.decode(channels, out.bytes.get());

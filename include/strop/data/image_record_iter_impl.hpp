@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,12 +35,12 @@ class PictureRow {
  public:
   explicit PictureRow(const ImageRecordParams& params) : params_(params) {
     check();
-    const float mean[] = {params.mean_r, params.mean_g, params.mean_b};
-    const float deviation[] = {params.std_r, params.std_g, params.std_b};
+    const float means[] = {params.mean_r, params.mean_g, params.mean_b};
+    const float deviations[] = {params.std_r, params.std_g, params.std_b};
     for (int c = 0; c < channels(); ++c) {
       float values[256];
-      const float by = params.scale / deviation[c];  // in this order, as the original's
-      for (int v = 0; v < 256; ++v) values[v] = (static_cast<float>(v) - mean[c]) * by;
+      const float by = params.scale / deviations[c];  // in this order, as the original's
+      for (int v = 0; v < 256; ++v) values[v] = (static_cast<float>(v) - means[c]) * by;
       convert_elements(f32, values, params.dtype, values_[c], 256);
     }
   }
@@ -99,13 +100,19 @@ class PictureRow {
     check(p.pad >= 0 && p.pad <= most, "pad", p.pad, "0 to ", most);
     check(p.fill_value >= 0 && p.fill_value <= 255, "fill_value", p.fill_value, "0 to 255");
     check_pixel_method("ImageRecordIter", "inter_method", p.inter_method);
-    for (const float number : {p.mean_r, p.mean_g, p.mean_b, p.scale})
-      check(std::isfinite(number), "a mean or scale", number, "a finite number");
-    for (const float number : {p.std_r, p.std_g, p.std_b})
-      check(std::isfinite(number) && number != 0, "a std", number, "a finite number other than 0");
-    for (const float number : {p.mean_r, p.mean_g, p.mean_b, p.std_r - 1, p.std_g - 1, p.std_b - 1, p.scale - 1})
-      if (p.dtype == u8 && number != 0)
-        fail("ImageRecordIter: dtype is uint8, expected a floating type where a mean, a std or scale is given");
+    const struct {
+      const char* name;
+      float number;
+      bool divides;
+    } numbers[] = {{"mean_r", p.mean_r, false}, {"mean_g", p.mean_g, false}, {"mean_b", p.mean_b, false},
+                   {"std_r", p.std_r, true},    {"std_g", p.std_g, true},    {"std_b", p.std_b, true},
+                   {"scale", p.scale, false}};
+    for (const auto& [name, number, divides] : numbers)
+      check(std::isfinite(number) && (!divides || number != 0), name, number,
+            divides ? "a finite number other than 0" : "a finite number");
+    const float changed[] = {p.mean_r, p.mean_g, p.mean_b, p.std_r - 1, p.std_g - 1, p.std_b - 1, p.scale - 1};
+    if (p.dtype == u8 && std::any_of(std::begin(changed), std::end(changed), [](float by) { return by != 0; }))
+      fail("ImageRecordIter: dtype is uint8, expected a floating type where a mean, a std or scale is given");
     check_part("ImageRecordIter", p.num_parts, p.part_index);
   }
 
@@ -117,12 +124,12 @@ class PictureRow {
     return to;
   }
   Picture padded(const Picture& from) const {
-    const Index pad = params_.pad, row = from.width * from.channels;
-    Picture to(from.height + 2 * pad, from.width + 2 * pad, from.channels);
+    const Index border = params_.pad, row = from.width * from.channels;
+    Picture to(from.height + 2 * border, from.width + 2 * border, from.channels);
     const Index to_row = to.width * to.channels;
     std::memset(to.bytes.get(), params_.fill_value, unsigned_size(to.height * to_row));
     for (Index y = 0; y < from.height; ++y)
-      copy_bytes(to.bytes.get() + (y + pad) * to_row + pad * to.channels, from.bytes.get() + y * row, row);
+      copy_bytes(to.bytes.get() + (y + border) * to_row + border * to.channels, from.bytes.get() + y * row, row);
     return to;
   }
 

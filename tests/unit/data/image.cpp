@@ -64,8 +64,8 @@ TEST_CASE("PNG of every kind is decoded to the value" * skipped) {
     put(to, static_cast<int>(0.299 * (10 * y + x) + 0.587 * (100 + 10 * y + x) + 0.114 * (200 + y + x) + 0.5));
   };
   CHECK(image::decode(test::png_rgb, {.flag = 0}).shape() == Shape{6, 8, 1});
-  CHECK(bytes_of(image::decode(test::png_rgb, {.flag = 0})) == made(luminance));
-  CHECK(bytes_of(image::decode(test::png_rgba, {.flag = 0})) == made(luminance));
+  CHECK(difference(bytes_of(image::decode(test::png_rgb, {.flag = 0})), made(luminance)) <= 1);  // of a half
+  CHECK(bytes_of(image::decode(test::png_rgba, {.flag = 0})) == bytes_of(image::decode(test::png_rgb, {.flag = 0})));
   for (const std::string& bytes : {test::png_gray, test::png_16}) {
     CHECK(bytes_of(image::decode(bytes, {.flag = 0})) == made([](int y, int x, Bytes& to) { put(to, 20 * y + x); }));
     CHECK(bytes_of(image::decode(bytes)) == made([](int y, int x, Bytes& to) {
@@ -106,7 +106,7 @@ TEST_CASE("JPEG of every kind is decoded as Pillow does" * skipped) {
 
 TEST_CASE("a JPEG is decoded at a part of its size where that is enough" * skipped) {
   const auto size = [](const std::string& bytes, detail::Index least) {
-    detail::ImageDecoder decoder(bytes);
+    detail::ImageCodec decoder(bytes);
     decoder.shrink(least);
     Bytes out(static_cast<std::size_t>(decoder.width() * decoder.height()));
     decoder.decode(1, out.data());
@@ -118,6 +118,22 @@ TEST_CASE("a JPEG is decoded at a part of its size where that is enough" * skipp
   CHECK(size(test::jpeg, 3) == Size{4, 6});
   CHECK(size(test::jpeg, 1) == Size{2, 3});
   CHECK(size(test::png_rgb, 1) == Size{6, 8});
+}
+
+TEST_CASE("what is encoded is decoded: PNG to the value, JPEG nearly" * skipped) {
+  for (const int flag : {0, 1}) {
+    const NDArray image = image::decode(test::jpeg, {.flag = flag});
+    const std::string png = image::encode(image, ".png");
+    CHECK(png.starts_with("\x89PNG"));
+    CHECK(bytes_of(image::decode(png, {.flag = flag})) == bytes_of(image));
+    const std::string good = image::encode(image), poor = image::encode(image, ".jpeg", 30);
+    CHECK(good.starts_with("\xff\xd8\xff"));
+    CHECK(poor.size() < good.size());
+    CHECK(difference(bytes_of(image::decode(good, {.flag = flag})), bytes_of(image)) <= 8);
+  }
+  const auto [header, bytes] = unpack(pack_img({.label = 3, .id = 4}, image::decode(test::png_rgb), 95, ".png"));
+  CHECK(header.label[0] == 3);
+  CHECK(bytes_of(image::decode(bytes)) == made(rgb));
 }
 
 TEST_CASE("bilinear and area, by hand") {
@@ -165,22 +181,28 @@ TEST_CASE("what is no image, and what is not in one, is refused") {
   const auto said = [](auto call) { return sentence([&] { call(); }); };
   CHECK(said([&] { image::resize(two, 0, 3); }) == "image::resize: w is 0 and h is 3, expected 1 or more");
   CHECK(said([&] { image::resize(two, 1, 1, 2); }) == "image::resize: interp is 2, expected 1 (bilinear) or 3 (area)");
-  CHECK(said([&] { image::resize(detail::as_type(two, f32), 1, 1); }) == "image::resize: src is float32, expected uint8");
+  CHECK(said([&] { image::resize(detail::as_type(two, f32), 1, 1); }) ==
+        "image::resize: src is float32, expected uint8");
   CHECK(said([&] { image::resize_short(two, 0); }).find("image::resize_short: size is 0") == 0);
   CHECK(said([&] { image::crop(two, 1, 0, 2, 1); }) ==
         "image::crop: 2 by 1 pixels from column 1 and row 0 on, the image has 2 by 1");
   CHECK(said([&] { image::center_crop(two, 3, 1); }) == "image::center_crop: 3 by 1 pixels, the image has 2 by 1");
   CHECK(said([&] { image::mirror(zeros({2, 2})); }).find("image::mirror: src is dense of shape (2, 2) on cpu") == 0);
   CHECK(said([&] { image::normalize(two, {1, 2}); }) ==
-        "image::normalize: mean has 2 numbers, expected 1 or 1, as src has channels");
+        "image::normalize: means has 2 numbers, expected 1 or 1, as src has channels");
   CHECK(said([&] { image::decode("abcdefghij"); }) ==
         "image::decode: the bytes begin with 'abcdefgh', which no JPEG or PNG picture does");
   CHECK(said([&] { image::decode(""); }) == "image::decode: there are no bytes, expected a JPEG or PNG picture");
+  CHECK(said([&] { image::encode(two, ".gif"); }) ==
+        "image::encode: img_fmt is \".gif\", expected .jpg, .jpeg or .png");
+  CHECK(said([&] { image::encode(two, ".jpg", 0); }) == "image::encode: quality is 0, expected 1 to 100");
+  CHECK(said([&] { image::encode(gray(0, 2, {}), ".jpg"); }) ==
+        "image::encode: src has 0 rows of 2 pixels, expected 1 to 65500 of each");
   CHECK(said([&] { image::decode("", {.flag = -1}); }) ==
         "image::decode: flag is -1, expected 0 (luminance) or 1 (color)");
   CHECK(said([&] {
           detail::open_image_library("libstrop-none.so.0", "libturbojpeg0", "JPEG");
-        }).find("decoding JPEG needs libstrop-none.so.0 (Debian's libturbojpeg0), which cannot be opened: ") == 0);
+        }).find("JPEG needs libstrop-none.so.0 (Debian's libturbojpeg0), which cannot be opened: ") == 0);
 }
 
 TEST_CASE("a picture that ends early or is too large is refused" * skipped) {
@@ -194,9 +216,9 @@ TEST_CASE("a picture that ends early or is too large is refused" * skipped) {
   std::string large = test::jpeg;
   const std::size_t frame = large.find("\xff\xc0");
   REQUIRE(frame != std::string::npos);
-  large.replace(frame + 5, 4, "\xff\xff\xff\xff");
+  large.replace(frame + 5, 4, "\xff\xdc\xff\xdc");
   CHECK(said(large) ==
-        "image::decode: the picture has 65535 rows of 65535 pixels, expected 1 to 6144000 pixels in 375 bytes");
+        "image::decode: the picture has 65500 rows of 65500 pixels, expected at most 6144000 pixels in 375 bytes");
 }
 
 TEST_CASE("any bytes are an image or an Error" * skipped) {
