@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Decoding of JPEG and PNG pictures by libjpeg-turbo and libpng, which are opened at run time when the first is
-/// decoded.
+/// JPEG and PNG by libjpeg-turbo and libpng, which are opened at run time when the first picture needs them.
 #pragma once
 #include <strop/core/span.hpp>
 
@@ -12,9 +11,9 @@
 
 namespace strop::inline v0::detail {
 
-/// A picture that is decoded, and how one is encoded. First its size is known, then its pixels are. Bytes that are no
-/// whole picture are an Error, and so is a library that is missing; the sentences name no function, whoever calls puts
-/// that before them. The bytes stay where they are meanwhile.
+/// The bytes of a picture, which stay where they are, while it is decoded: first its size is known, then its pixels
+/// are. Bytes that are no whole picture are an Error, and so is a library that is missing. The sentences of errors name
+/// no function: whoever calls puts that before them.
 class ImageCodec {
  public:
   explicit ImageCodec(std::string_view bytes);

@@ -83,7 +83,7 @@ STROP_IMPL NDArray resize(const NDArray& src, std::int64_t w, std::int64_t h, in
 
 STROP_IMPL NDArray resize_short(const NDArray& src, std::int64_t size, int interp) {
   detail::check_image("image::resize_short", src);
-  constexpr std::int64_t most = std::int64_t{1} << 28;
+  constexpr std::int64_t most = std::int64_t{1} << 20;
   if (size < 1 || size > most) fail("image::resize_short: size is ", size, ", expected 1 to ", most);
   if (src.size() == 0) fail("image::resize_short: src has no pixels, its shape is ", src.shape());
   const auto [h, w] = detail::short_edge(src.shape()[0], src.shape()[1], size);

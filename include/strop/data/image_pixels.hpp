@@ -17,11 +17,8 @@ struct Picture {
   std::unique_ptr<std::uint8_t[]> bytes;
 
   Picture() = default;
-  Picture(Index rows, Index columns, int depth)
-      : height(rows),
-        width(columns),
-        channels(depth),
-        bytes(std::make_unique_for_overwrite<std::uint8_t[]>(unsigned_size(rows * columns * depth))) {}
+  /// Its bytes are anything. Throws Error where there are more than 2²⁸ pixels.
+  Picture(Index rows, Index columns, int depth);
 };
 
 /// The picture that JPEG or PNG bytes are; see ImageCodec, whose shrink(least) is called where `least` is above 0.

@@ -15,6 +15,13 @@
 
 namespace strop::inline v0::detail {
 
+STROP_IMPL Picture::Picture(Index rows, Index columns, int depth) : height(rows), width(columns), channels(depth) {
+  constexpr Index most = Index{1} << 28;
+  if (rows > most / columns)
+    fail("the picture would have ", rows, " rows of ", columns, " pixels, expected at most ", most, " pixels");
+  bytes = std::make_unique_for_overwrite<std::uint8_t[]>(unsigned_size(rows * columns * depth));
+}
+
 STROP_IMPL Picture decoded(std::string_view bytes, int channels, Index least) {
   ImageCodec decoder(bytes);
   if (least > 0) decoder.shrink(least);

@@ -269,6 +269,14 @@ TEST_CASE("damaged records are named, in their order, and what is before them is
     CHECK(sentence([&] { batches.next(); }) == said);
     batches.reset();
   }
+  {
+    RecordWriter out(folder / "long.rec");
+    out.write(pack_img({.label = 0}, zeros({1, 9000, 1}, u8), 95, ".png"));
+  }
+  ImageRecordIter wide(folder / "long.rec", {.data_shape = {1, 16, 24}, .batch_size = 1, .resize = 1000});
+  CHECK(sentence([&] { wide.next(); }) == cat("ImageRecordIter: \"", folder / "long.rec",
+                                              "\", record 0, byte 0: the picture would have 1000 rows of 9000000 "
+                                              "pixels, expected at most 268435456 pixels"));
   const auto said = [&](int k) {
     ImageRecordIter one(folder / "a.rec", {.data_shape = {3, 16, 24}, .batch_size = 1, .prefetch_buffer = 2});
     one.resume(cat("0 ", k, " 0 0 0"));
