@@ -8,11 +8,11 @@
 
 #include <doctest/doctest.h>
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace strop;
