@@ -132,6 +132,8 @@ struct LibSVMParams;
 class LibSVMIter;
 struct MNISTParams;
 class MNISTIter;
+struct ImageRecordParams;
+class ImageRecordIter;
 class ResizeIter;
 struct PrefetchParams;
 class PrefetchingIter;

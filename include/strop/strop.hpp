@@ -19,7 +19,9 @@
 #include <strop/autograd/tape.hpp>
 #include <strop/autograd/views.hpp>
 #include <strop/data/csv_iter.hpp>
+#include <strop/data/image.hpp>
 #include <strop/data/image_record.hpp>
+#include <strop/data/image_record_iter.hpp>
 #include <strop/data/libsvm_iter.hpp>
 #include <strop/data/mnist_iter.hpp>
 #include <strop/data/ndarray_iter.hpp>

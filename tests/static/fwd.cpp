@@ -41,11 +41,11 @@ static_assert(
     defined<strop::Engine, strop::EngineKind, strop::EngineOptions, strop::EngineVariable, strop::EngineVariables,
             strop::EngineUses, strop::EngineDone, strop::EngineStep, strop::EngineContext, strop::EngineStreams,
             strop::FailedOperation, strop::Trace, strop::TraceNotes, strop::EngineNotes>);
-static_assert(
-    defined<strop::DataBatch, strop::DataDesc, strop::DataIter, strop::LastBatch, strop::ArraySources,
-            strop::NDArrayParams, strop::NDArrayIter, strop::CSVParams, strop::CSVIter, strop::MNISTParams,
-            strop::MNISTIter, strop::ResizeIter, strop::PrefetchParams, strop::PrefetchingIter, strop::RecordParams,
-            strop::RecordReader, strop::RecordWriter, strop::RecordLabel, strop::IRHeader, strop::LibSVMIter>);
+static_assert(defined<strop::DataBatch, strop::DataDesc, strop::DataIter, strop::LastBatch, strop::ArraySources,
+                      strop::NDArrayParams, strop::NDArrayIter, strop::CSVParams, strop::CSVIter, strop::MNISTParams,
+                      strop::MNISTIter, strop::ImageRecordParams, strop::ImageRecordIter, strop::ResizeIter,
+                      strop::PrefetchParams, strop::PrefetchingIter, strop::RecordParams, strop::RecordReader,
+                      strop::RecordWriter, strop::RecordLabel, strop::IRHeader, strop::LibSVMIter>);
 static_assert(defined<strop::memory::Statistics, strop::memory::Backend, strop::memory::GpuDriver, strop::random::Range,
                       strop::random::Stream>);
 

@@ -23,6 +23,31 @@ struct RecordHeader {
   std::uint64_t id, id2;
 };
 static_assert(sizeof(RecordHeader) == 24);
+
+/// The parts of a record, within its bytes. The sentence of an error names no function.
+struct RecordParts {
+  RecordHeader head;
+  std::string_view labels, bytes;
+
+  explicit RecordParts(std::string_view record) {
+    if (record.size() < sizeof head)
+      fail("the record has ", record.size(), " bytes, expected a header of ", sizeof head);
+    std::memcpy(&head, record.data(), sizeof head);
+    record.remove_prefix(sizeof head);
+    const std::size_t size = std::size_t{head.flag} * sizeof(float);
+    if (record.size() < size)
+      fail("the record has ", record.size(), " bytes behind its header, expected a label of ", head.flag, " numbers, ",
+           size, " bytes");
+    labels = record.substr(0, size), bytes = record.substr(size);
+  }
+  std::int64_t label_count() const { return head.flag == 0 ? 1 : head.flag; }
+  void copy_label(float* to) const {
+    if (head.flag == 0)
+      *to = head.label;
+    else
+      std::memcpy(to, labels.data(), labels.size());
+  }
+};
 }  // namespace detail
 
 STROP_IMPL std::string pack(const IRHeader& header, std::string_view bytes) {
@@ -38,19 +63,20 @@ STROP_IMPL std::string pack(const IRHeader& header, std::string_view bytes) {
 }
 
 STROP_IMPL std::pair<IRHeader, std::string> unpack(std::string_view record) {
-  detail::RecordHeader head;
-  if (record.size() < sizeof head)
-    fail("unpack: the record has ", record.size(), " bytes, expected a header of ", sizeof head);
-  std::memcpy(&head, record.data(), sizeof head);
-  record.remove_prefix(sizeof head);
-  if (head.flag == 0) return {{0, head.label, head.id, head.id2}, std::string(record)};
-  const std::size_t bytes = std::size_t{head.flag} * sizeof(float);
-  if (record.size() < bytes)
-    fail("unpack: the record has ", record.size(), " bytes behind its header, expected a label of ", head.flag,
-         " numbers, ", bytes, " bytes");
-  std::vector<float> numbers(head.flag);
-  std::memcpy(numbers.data(), record.data(), bytes);
-  return {{head.flag, std::move(numbers), head.id, head.id2}, std::string(record.substr(bytes))};
+  const auto parts = [&] {
+    try {
+      return detail::RecordParts(record);
+    } catch (const Error& error) {
+      fail("unpack: ", error.what());
+    }
+  }();
+  IRHeader header{parts.head.flag, parts.head.label, parts.head.id, parts.head.id2};
+  if (parts.head.flag > 0) {
+    std::vector<float> numbers(parts.head.flag);
+    parts.copy_label(numbers.data());
+    header.label = std::move(numbers);
+  }
+  return {std::move(header), std::string(parts.bytes)};
 }
 
 }  // namespace strop::inline v0

@@ -19,7 +19,11 @@
 #include <strop/data/array_rows_impl.hpp>
 #include <strop/data/csv_iter_impl.hpp>
 #include <strop/data/data_iter_impl.hpp>
+#include <strop/data/image_codec_impl.hpp>
+#include <strop/data/image_impl.hpp>
+#include <strop/data/image_pixels_impl.hpp>
 #include <strop/data/image_record_impl.hpp>
+#include <strop/data/image_record_iter_impl.hpp>
 #include <strop/data/libsvm_impl.hpp>
 #include <strop/data/libsvm_iter_impl.hpp>
 #include <strop/data/libsvm_reader_impl.hpp>

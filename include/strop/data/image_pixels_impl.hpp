@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How pictures are resized: first along columns, whole rows at a time, then along rows.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/error.hpp>
+#include <strop/core/list.hpp>
+#include <strop/data/image_codec.hpp>
+#include <strop/data/image_pixels.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace strop::inline v0::detail {
+
+STROP_IMPL Picture::Picture(Index rows, Index columns, int depth) : height(rows), width(columns), channels(depth) {
+  constexpr Index most = Index{1} << 28;
+  if (rows > most / columns)
+    fail("the picture would have ", rows, " rows of ", columns, " pixels, expected at most ", most, " pixels");
+  bytes = std::make_unique_for_overwrite<std::uint8_t[]>(unsigned_size(rows * columns * depth));
+}
+
+STROP_IMPL Picture decoded(std::string_view bytes, int channels, Index least) {
+  ImageCodec decoder(bytes);
+  if (least > 0) decoder.shrink(least);
+  Picture out(decoder.height(), decoder.width(), channels);
+  decoder.decode(channels, out.bytes.get());
+  return out;
+}
+
+STROP_IMPL void check_pixel_method(std::string_view function, std::string_view parameter, int method) {
+  if (method != bilinear_pixels && method != area_pixels)
+    fail(function, ": ", parameter, " is ", method, ", expected 1 (bilinear) or 3 (area)");
+}
+
+/// Of each pixel along an axis which pixels it is made of, and how much of each.
+struct PixelWeights {
+  struct Run {
+    Index first;          // pixel
+    Index weight, count;  // where in `weights`, how many
+  };
+  List<Run> runs;
+  List<float> weights;
+
+  PixelWeights(Index from, Index to, PixelMethod method) {
+    const double scale = static_cast<double>(from) / static_cast<double>(to);
+    runs.reserve(to);
+    for (Index i = 0; i < to; ++i) {
+      const double at = static_cast<double>(i);
+      method == area_pixels&& scale > 1 ? area(at * scale, (at + 1) * scale, from)
+                                        : bilinear((at + 0.5) * scale - 0.5, from);
+    }
+  }
+
+ private:
+  void area(double begin, double end, Index from) {
+    const Index first = std::min(static_cast<Index>(begin), from - 1);
+    const Index last = std::clamp(static_cast<Index>(std::ceil(end)), first + 1, from);
+    runs.push_back({first, weights.size(), last - first});
+    double sum = 0;
+    for (Index k = first; k < last; ++k) sum += covered(k, begin, end);
+    for (Index k = first; k < last; ++k) weights.push_back(static_cast<float>(covered(k, begin, end) / sum));
+  }
+  static double covered(Index pixel, double begin, double end) {
+    const double low = static_cast<double>(pixel);
+    return std::max(0.0, std::min(end, low + 1) - std::max(begin, low));
+  }
+  void bilinear(double at, Index from) {
+    const double inside = std::clamp(at, 0.0, static_cast<double>(from - 1));
+    const Index first = static_cast<Index>(inside);
+    const auto more = static_cast<float>(inside - static_cast<double>(first));
+    runs.push_back({first, weights.size(), more > 0 ? 2 : 1});
+    weights.push_back(1 - more);
+    if (more > 0) weights.push_back(more);
+  }
+};
+
+/// A row of wide pixels as one of others, rounded to the nearest.
+template <int Channels>
+void resize_row(const float* from, const PixelWeights& along, std::uint8_t* to) {
+  for (const PixelWeights::Run& run : along.runs) {
+    float sum[Channels] = {};
+    const float *pixel = from + run.first * Channels, *weight = along.weights.data() + run.weight;
+    for (Index k = 0; k < run.count; ++k, pixel += Channels)
+      for (int c = 0; c < Channels; ++c) sum[c] += weight[k] * pixel[c];
+    for (int c = 0; c < Channels; ++c) *to++ = static_cast<std::uint8_t>(std::min(sum[c] + 0.5F, 255.0F));
+  }
+}
+
+STROP_IMPL void resize_pixels(const std::uint8_t* from, Index height, Index width, int channels, std::uint8_t* to,
+                              Index to_height, Index to_width, PixelMethod method) {
+  const PixelWeights down(height, to_height, method), along(width, to_width, method);
+  const Index row = width * channels;
+  List<float> sums(row);
+  for (const PixelWeights::Run& run : down.runs) {
+    float* const sum = sums.data();
+    for (Index k = 0; k < run.count; ++k) {
+      const std::uint8_t* const pixels = from + (run.first + k) * row;
+      const float weight = down.weights[run.weight + k];
+      if (k == 0)
+        for (Index i = 0; i < row; ++i) sum[i] = weight * static_cast<float>(pixels[i]);
+      else
+        for (Index i = 0; i < row; ++i) sum[i] += weight * static_cast<float>(pixels[i]);
+    }
+    channels == 1 ? resize_row<1>(sum, along, to) : resize_row<3>(sum, along, to);
+    to += to_width * channels;
+  }
+}
+
+}  // namespace strop::inline v0::detail
