@@ -23,7 +23,7 @@ class _Steps:
 
     def states(self):
         """What the updater remembers, as bytes."""
-        return self.updater.get_states(dump_optimizer=self.with_optimizer)
+        return self.updater.get_states(dump_optimizer=True) if self.with_optimizer else self.updater.get_states()
 
     def set_states(self, states):
         """Takes bytes that states() gave."""

@@ -146,6 +146,8 @@ class BaseModule:
         """One pass over the batches: what the metric says of all of them, before the last callback may reset it."""
         batches = iter(train_data)
         data_batch, nbatch, values = next(batches, None), 0, []
+        if data_batch is None:
+            raise _strop.ValueError("fit: train_data has no batch; where it was used before, reset() it")
         while data_batch is not None:
             if monitor is not None:
                 monitor.tic()
@@ -172,7 +174,13 @@ class BaseModule:
         self.update_metric(eval_metric, batch.label)
 
     def set_params(self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False):
-        """init_params() with these arrays and no initializer."""
+        """init_params() with these arrays and no initializer. With ``allow_missing``, parameters that are not given stay as
+        they are; arrays that the network does not have are then an Error, unless ``allow_extra``, and passed over else."""
+        if allow_missing and not allow_extra:
+            for given, own in zip((arg_params, aux_params), self.get_params() if self.params_initialized else ({}, {})):
+                strange = [name for name in given or {} if own and name not in own]
+                if strange:
+                    raise _strop.ValueError(f"set_params: the network has no parameter {strange[0]!r}; say allow_extra=True to pass over it")
         self.init_params(initializer=None, arg_params=arg_params, aux_params=aux_params, allow_missing=allow_missing, force_init=force_init,
                          allow_extra=allow_extra)
 
