@@ -71,14 +71,15 @@ MEMBERS = {
     "KVStore": {"type": "str", "rank": "int", "num_workers": "int", "is_capable": "bool", **dict.fromkeys((
         "init", "push", "pull", "pushpull", "broadcast", "row_sparse_pull", "set_gradient_compression", "set_optimizer", "save_optimizer_states",
         "load_optimizer_states"), "None")},
-    **dict.fromkeys(("BaseModule", "Module", "BucketingModule"), {
-        "symbol": _SYMBOL, "load": "Self", "load_dict": "Self", "get_params": f"tuple[{_NAMED}, {_NAMED}]", "score": "list[tuple[str, float]]",
+    "BaseModule": {
+        "symbol": _SYMBOL, "get_params": f"tuple[{_NAMED}, {_NAMED}]", "score": "list[tuple[str, float]]",
         **dict.fromkeys(("data_names", "label_names", "output_names"), "list[str]"), "data_shapes": "list[DataDesc]", "label_shapes": "list[DataDesc] | None",
         "output_shapes": "list[tuple[str, tuple[int, ...]]]", **dict.fromkeys(("get_outputs", "get_input_grads", "get_states"), "list[Any]"),
         "iter_predict": "Iterator[tuple[list[NDArray], int, DataBatch]]",
         **dict.fromkeys(("backward", "bind", "borrow_optimizer", "fit", "forward", "forward_backward", "init_optimizer", "init_params", "install_monitor",
                          "load_optimizer_states", "load_params", "prepare", "reshape", "save_checkpoint", "save_optimizer_states", "save_params", "set_params",
-                         "set_states", "switch_bucket", "update", "update_metric"), "None")}),
+                         "set_states", "switch_bucket", "update", "update_metric"), "None")},
+    "Module": {"load": "Module"}, "BucketingModule": {"load": "BucketingModule", "load_dict": "BucketingModule"},
     "MXRecordIO": {"read": "bytes | None", "write": "None", "close": "None", "reset": "None", "open": "None"},
     "MXIndexedRecordIO": {"read_idx": "bytes", "write_idx": "None", "seek": "None", "tell": "int"},
 }
