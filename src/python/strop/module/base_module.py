@@ -2,10 +2,9 @@
 """What every module can do by the steps that it has: fit, score and predict."""
 import logging
 import time
-import warnings
 
 from .. import _strop, metric, nd
-from ..base import _as_list, also
+from ..base import _as_list, also, warn_program
 from ..initializer import Uniform
 from ..io import DataBatch
 from ..model import BatchEndParam, named_params, params_by_kind
@@ -193,4 +192,4 @@ class BaseModule:
         self.set_params(*params_by_kind("load_params", fname, nd.load(fname)))
 
     def _ignored(self, what):
-        warnings.warn(f"{type(self).__name__}.{what}: the parameters are initialised already, and stay; say force_init=True for others", stacklevel=3)
+        warn_program(f"{type(self).__name__}.{what}: the parameters are initialised already, and stay; say force_init=True for others")

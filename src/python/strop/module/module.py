@@ -2,10 +2,9 @@
 """Module: a symbol that is bound, with its parameters, on one processor."""
 import logging
 import os
-import warnings
 
 from .. import _strop, kvstore as kvstores, nd, optimizer as optimizers
-from ..base import _as_list, also, path_of
+from ..base import _as_list, also, path_of, warn_program
 from ..context import Context, cpu
 from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
@@ -50,7 +49,7 @@ class Module(BaseModule):
                     said = f"Module: {what} has {name!r}, and the symbol has no argument of that name; there are {', '.join(arguments)}"
                     if what != "label_names":
                         raise _strop.ValueError(said)
-                    warnings.warn(said, stacklevel=2)  # a network that predicts has none
+                    warn_program(said)  # a network that predicts has none
         self._label_names = [name for name in self._label_names if name in arguments]
         given = {*self._data_names, *self._label_names, *self._state_names}
         self._param_names = [name for name in arguments if name not in given]
@@ -124,7 +123,7 @@ class Module(BaseModule):
             raise _strop.ValueError(f"Module: the data are called {[one.name for one in data]}, and data_names is {self._data_names}")
         strange = [one.name for one in labels if one.name not in self._label_names]
         if strange:
-            warnings.warn(f"Module: labels called {strange} are given, and the symbol has {self._label_names}", stacklevel=4)
+            warn_program(f"Module: labels called {strange} are given, and the symbol has {self._label_names}")
         self._data_shapes, self._label_shapes = data, labels or None
 
     def _shapes(self):
@@ -267,8 +266,8 @@ class Module(BaseModule):
             raise also(_strop.TypeError, AssertionError)(f"Module.init_optimizer: the optimizer is of type {type(optimizer).__name__}, expected a name or an Optimizer")
         else:
             if optimizer.rescale_grad != 1.0 / rows:
-                warnings.warn(f"Module.init_optimizer: rescale_grad of the optimizer is {optimizer.rescale_grad}, not 1 over the {rows} rows of a batch; "
-                              "gradients are summed over them", stacklevel=2)
+                warn_program(f"Module.init_optimizer: rescale_grad of the optimizer is {optimizer.rescale_grad}, not 1 over the {rows} rows of a batch; "
+                             "gradients are summed over them")
             if not optimizer.idx2name:
                 optimizer.idx2name = names  # too late for set_wd_mult() to know biases: they decay as well, as in the original
         self._optimizer, self._kvstore, self._update_on_kvstore = optimizer, kvstore, on_store
@@ -342,7 +341,7 @@ class Module(BaseModule):
         if sparse_row_id_fn is None:
             return
         if not self._update_on_kvstore:
-            warnings.warn("Module.prepare: sparse_row_id_fn is given, and no store updates the parameters, so that nothing is pulled", stacklevel=2)
+            warn_program("Module.prepare: sparse_row_id_fn is given, and no store updates the parameters, so that nothing is pulled")
             return
         rows = sparse_row_id_fn(data_batch)
         if not isinstance(rows, dict) or not set(rows) <= set(self._param_names):
