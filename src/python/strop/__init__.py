@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """strop: operators are plain structs; every registered one is a function here, of arrays and of symbols.
 
-`import strop as mx` runs programs of MXNet's mx.nd, mx.sym and mx.autograd.
+`import strop as mx` runs programs of MXNet's mx.nd, mx.sym, mx.autograd and mx.mod.
 """
 try:
     import numpy as _numpy  # noqa: F401
