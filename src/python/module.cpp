@@ -502,5 +502,6 @@ NB_MODULE(_strop, module) {
   add_hosts(module);
   add_ufuncs(module);
   add_jax(module);
+  add_kvstore(module);
   add_threads();
 }

@@ -274,6 +274,7 @@ void add_libraries(nb::module_& module);
 void add_hosts(nb::module_& module);
 void add_ufuncs(nb::module_& module);
 void add_jax(nb::module_& module);
+void add_kvstore(nb::module_& module);
 /// Has waits hear signals, and forks wait without the lock of Python.
 void add_threads();
 

@@ -22,7 +22,7 @@ def test_imports():
     for name in ("NDArray", "record", "grad", "same", "rand_ndarray", "assert_almost_equal", "discard_stderr", "check_numeric_gradient", "verify_generator", "os", "sys"):
         assert name in space
     assert mx.contrib.nd is nd.contrib and mx.contrib.sym is sym.contrib
-    for gone in ("mod", "np", "kvstore"):
+    for gone in ("monitor", "np", "profiler"):
         with pytest.raises(AttributeError, match="left out"):
             getattr(mx, gone)
     from strop.gluon import block, nn  # a file that begins so has tests without them

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """strop: operators are plain structs; every registered one is a function here, of arrays and of symbols.
 
-`import strop as mx` runs programs of MXNet's mx.nd, mx.sym and mx.autograd.
+`import strop as mx` runs programs of MXNet's mx.nd, mx.sym, mx.autograd and mx.mod.
 """
 try:
     import numpy as _numpy  # noqa: F401
@@ -64,14 +64,15 @@ clear_fallbacks = _strop.clear_fallbacks
 set_asynchronous = engine.set_asynchronous
 
 from . import initializer, lr_scheduler, metric, operator, optimizer, test_utils  # noqa: E402  they stand on everything above
-from . import gluon, io, libinfo, model, recordio, runtime, visualization  # noqa: E402
+from . import callback, gluon, io, kvstore, libinfo, model, module, recordio, runtime, visualization  # noqa: E402
 from . import initializer as init  # noqa: E402
+from . import kvstore as kv  # noqa: E402
+from . import module as mod  # noqa: E402
 from . import visualization as viz  # noqa: E402
 
 _LEFT_OUT = {
-    "mod": "modules", "module": "modules", "np": "the numpy namespace", "npx": "the numpy namespace",
-    "numpy_extension": "the numpy namespace", "kv": "parameter servers in Python",
-    "kvstore": "parameter servers in Python", "monitor": "modules", "mon": "modules", "callback": "modules", "executor_manager": "modules",
+    "np": "the numpy namespace", "npx": "the numpy namespace",
+    "numpy_extension": "the numpy namespace", "monitor": "monitors of modules", "mon": "monitors of modules", "executor_manager": "several devices",
     "profiler": "profiles", "rtc": "kernels compiled at run time",
 }
 

@@ -28,6 +28,7 @@ RESULTS = {
     "autograd.backward": "None", "autograd.grad": _ARRAYS, "autograd.get_symbol": _SYMBOL, "autograd.mark_variables": "None",
     **{f"context.{name}": "Context" for name in ("cpu", "cpu_pinned", "current_context", "gpu", "of_device")}, "context.num_gpus": "int",
     "model.load_checkpoint": f"tuple[Symbol, {_NAMED}, {_NAMED}]", "model.load_params": f"tuple[{_NAMED}, {_NAMED}]", "model.save_checkpoint": "None",
+    "model.named_params": _NAMED, "model.params_by_kind": f"tuple[{_NAMED}, {_NAMED}]", "kvstore.create": "KVStore",
     "rnn.rnn.load_rnn_checkpoint": f"tuple[Symbol, {_NAMED}, {_NAMED}]", "rnn.rnn.save_rnn_checkpoint": "None",
     "ndarray.random.multinomial": "Any", "ndarray.random.seed": "None", "random.seed": "None", "library.get_include": "str", "library.load_library": "list[str]", "info": "dict[str, Any]", "set_fallback": "str",
     "fallbacks": "list[tuple[str, str, str, int]]", "clear_fallbacks": "None", "util.is_np_shape": "bool", "util.is_np_array": "bool",
@@ -67,6 +68,18 @@ MEMBERS = {
         "batch_size": "int", "getpad": "int", "provide_data": "list[DataDesc]", "provide_label": "list[DataDesc]"}),
     "EvalMetric": {"reset": "None", "update": "None", "get": "tuple[Any, Any]", "get_name_value": "list[tuple[str, float]]"},
     "Initializer": {"dumps": "str"},
+    "KVStore": {"type": "str", "rank": "int", "num_workers": "int", "is_capable": "bool", **dict.fromkeys((
+        "init", "push", "pull", "pushpull", "broadcast", "row_sparse_pull", "set_gradient_compression", "set_optimizer", "save_optimizer_states",
+        "load_optimizer_states"), "None")},
+    "BaseModule": {
+        "symbol": _SYMBOL, "get_params": f"tuple[{_NAMED}, {_NAMED}]", "score": "list[tuple[str, float]]",
+        **dict.fromkeys(("data_names", "label_names", "output_names"), "list[str]"), "data_shapes": "list[DataDesc]", "label_shapes": "list[DataDesc] | None",
+        "output_shapes": "list[tuple[str, tuple[int, ...]]]", **dict.fromkeys(("get_outputs", "get_input_grads", "get_states"), "list[Any]"),
+        "iter_predict": "Iterator[tuple[list[NDArray], int, DataBatch]]",
+        **dict.fromkeys(("backward", "bind", "borrow_optimizer", "fit", "forward", "forward_backward", "init_optimizer", "init_params", "install_monitor",
+                         "load_optimizer_states", "load_params", "prepare", "reshape", "save_checkpoint", "save_optimizer_states", "save_params", "set_params",
+                         "set_states", "switch_bucket", "update", "update_metric"), "None")},
+    "Module": {"load": "Module"}, "BucketingModule": {"load": "BucketingModule", "load_dict": "BucketingModule"},
     "MXRecordIO": {"read": "bytes | None", "write": "None", "close": "None", "reset": "None", "open": "None"},
     "MXIndexedRecordIO": {"read_idx": "bytes", "write_idx": "None", "seek": "None", "tell": "int"},
 }
