@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// skip-unless: /usr/lib*/*/libturbojpeg.so.0
 // Pictures of a file of records as the design page spells them.
 // expect: (32, 3, 224, 224) (32,), pad 0
 // expect: (32, 3, 224, 224) (32,), pad 24

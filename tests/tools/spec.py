@@ -11,7 +11,7 @@ section21) and those that say what is emitted are compiled by both with `c++ -st
 -Iinclude prog.cpp $(pkg-config --cflags --libs eigen3 fmt) -Wall -Wextra`; the others by one, so or with the compiled
 library: by turns, with the commit. Every
 `// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
-of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
+of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATTERN` skips where no file has such a path. With
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
 into it. With `// emits-nothing-of: TEXT, TEXT` no symbol that its object defines has such a text, and with `// emits: TEXT`
 one has. No header-only program may have strong symbols of strop.
@@ -19,6 +19,7 @@ Examples and docs are compiled with -O1, by the compilers in turns. They take th
 than half the time: all but README.md's program and the first example. Of docs, each commit has one half of the pages' programs.
 `./run test --all` has every program by every compiler.
 """
+import glob
 import os
 import pathlib
 import re
@@ -64,7 +65,7 @@ def check(report, compiler, name, source, header_only):
     name = f"{name} with {compiler.name}"
     text = source.read_text()
     for path in lines_of(text, "skip-unless"):
-        if not os.path.exists(path):
+        if not glob.glob(path):
             report.skipped(name, f"{path} is not here")
             return
     folder = BUILD / "programs" / report.stage / compiler.name
