@@ -265,7 +265,7 @@ TEST_CASE("dist_async compresses pushes, and keeps what is left out with the sen
 }
 
 TEST_CASE("dist_async needs an updater, and its exception reaches the worker that pushed") {
-  const std::vector<std::string> said = run_async(2, [](KVStore& kv) {
+  const std::vector<std::string> ends = run_async(2, [](KVStore& kv) {
     kv.init("w", zeros({2}));
     CHECK(testing::sentence([&] { kv.push("w", ones({2})); }) ==
           "KVStore::push: a dist_async store has no updater, and without one the last push of any worker would be what "
@@ -288,5 +288,5 @@ TEST_CASE("dist_async needs an updater, and its exception reaches the worker tha
     }
     CHECK(testing::sentence([&] { kv.barrier(); }).find("somebody left at barrier") != std::string::npos);
   });
-  CHECK(said == std::vector<std::string>{"the end", ""});
+  CHECK(ends == std::vector<std::string>{"the end", ""});
 }
