@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 using namespace strop;
 
@@ -58,6 +59,26 @@ void states(KVStore& kv, const std::string& path) {
   if (kv.rank() == 0) std::remove(path.c_str());
 }
 
+/// Keys of several owners, whose states one file has, for any number of workers.
+void async_states(const std::string& path, bool first) {
+  KVStore kv = KVStore::create("dist_async");
+  std::vector<std::string> keys;
+  for (int k = 0; k < 8; ++k) keys.push_back(cat("key", k));
+  for (const std::string& key : keys) kv.init(key, ones({5}));
+  kv.set_optimizer(optim::Sgd{.learning_rate = 0.5, .momentum = 0.5});
+  if (!first) kv.load_states(path);
+  if (kv.rank() == 0)
+    for (const std::string& key : keys) kv.push(key, full({5}, first ? 1 : 0));
+  kv.barrier();
+  for (const std::string& key : keys) {
+    const NDArray out = zeros({5});
+    kv.pull(key, out);
+    if (!allclose(out, full({5}, first ? 0.5 : 0.75))) fail("async_states: '", key, "' is wrong");
+  }
+  if (first) kv.save_states(path);
+  kv.barrier();
+}
+
 /// The time of a round of small and of large pushes, for whoever reads the log.
 void timed(KVStore& kv) {
   for (const std::int64_t n : {std::int64_t{256}, std::int64_t{1} << 20}) {
@@ -87,15 +108,23 @@ void push_steps(KVStore& kv, int steps) {
   }
 }
 
-int run(const std::string& what, const std::string& path) {
-  KVStore kv = KVStore::create("dist_sync");
+int run(std::string what, const std::string& path) {
+  const bool async = what.starts_with("async ");
+  KVStore kv = KVStore::create(async ? "dist_async" : "dist_sync");
   const bool last = kv.rank() == kv.num_workers() - 1;
+  if (async) what = what.substr(6);
   if (what != "fine") kv.init("w", zeros({300'000}));
-  if (what == "fine") {
+  if (async) kv.set_updater([](const std::string&, const NDArray& g, NDArray& w) { w = w + g; });
+  if (what == "fine" && async) {
+    KVStore own = KVStore::create("dist_async");
+    testing::run_counted_pushes(own, 40);
+  } else if (what == "fine") {
     random_programs();
     compressed(kv);
     states(kv, path);
     timed(kv);
+  } else if (what == "saves" || what == "loads") {
+    async_states(path, what == "saves");
   } else if (what == "killed") {
     push_steps(kv, 5);
     if (last) ::raise(SIGKILL);

@@ -110,4 +110,54 @@ inline void run_random_program(strop::KVStore& kv, std::uint64_t seed, int steps
   kv.barrier();
 }
 
+/// Each worker of a dist_async store pushes at its own pace, and looks at what is there. Throws Error where a push was
+/// lost, applied twice or not before a later pull of the worker that pushed it.
+inline void run_counted_pushes(strop::KVStore& kv, int steps) {
+  const strop::Shape small{3}, large{300, 700}, table{50, 4};
+  const auto refuse = [&](const auto&... parts) { strop::fail("worker ", kv.rank(), ": ", parts...); };
+  const auto key = [](const char* kind, int k) { return strop::cat(kind, k); };
+  for (int k = 0; k < 4; ++k) {
+    kv.init(key("small", k), strop::full(small, kv.rank() == 0 ? 0 : 7));
+    kv.init(key("large", k), strop::zeros(large));
+    kv.init(key("table", k), strop::zeros(table, strop::row_sparse));
+  }
+  kv.set_updater([](const std::string&, const strop::NDArray& g, strop::NDArray& w) { w = w + g; });
+  const int own = steps * (kv.rank() + 1);
+  int all = 0;
+  for (int w = 0; w < kv.num_workers(); ++w) all += steps * (w + 1);
+  const auto row = strop::array({0, 3 + kv.rank()}).to(strop::i64);
+  const auto rows = strop::row_sparse_array(strop::ones({2, 4}), row, table);
+  const auto seen = [&](const std::string& name, const strop::Shape& shape) {
+    const strop::NDArray out = strop::zeros(shape);
+    kv.pull(name, out);
+    return static_cast<double>(out.to_vector<float>()[0]);
+  };
+  for (int i = 0; i < own; ++i) {
+    const int k = i % 4;
+    kv.push(key("small", k), strop::ones(small));
+    kv.push(key("large", k), strop::ones(large));
+    kv.push(key("table", k), rows);
+    if (i % 3 == 0 && seen(key("large", k), large) < i / 4 + 1) refuse("a push of 'large", k, "' is not there");
+    if (i % 3 == 1 && seen(key("small", k), small) < i / 4 + 1) refuse("a push of 'small", k, "' is not there");
+  }
+  kv.barrier();
+  double smalls = 0, larges = 0, shared = 0, mine = 0;
+  for (int k = 0; k < 4; ++k) {
+    smalls += seen(key("small", k), small);
+    larges += seen(key("large", k), large);
+    const strop::NDArray out = strop::zeros(table, strop::row_sparse);
+    kv.row_sparse_pull(key("table", k), out, row);
+    shared += out.data().to_vector<float>()[0];
+    mine += out.data().to_vector<float>()[4];
+    strop::NDArray whole = strop::zeros(table);
+    kv.pull(key("table", k), whole, 0, false);
+    if (whole.to_vector<float>()[0] != out.data().to_vector<float>()[0])
+      refuse("'table", k, "' is not what its rows are");
+  }
+  if (smalls != all || larges != all || shared != all || mine != own)
+    refuse("there are ", smalls, ", ", larges, " and ", shared, " pushes, expected ", all, ", and ", mine,
+           " of its own, expected ", own);
+  kv.barrier();
+}
+
 }  // namespace testing

@@ -21,6 +21,8 @@ ENDS = {
     "leaves": r"KVStore: worker 2 \(process \d+ on \S+\) has ended, and worker \d waits for it at push of 'w'",
     "first": r"KVStore: worker [12] \(process \d+ on \S+\) has ended, and worker 0 waits for it at push of 'w'",
     "throws": r"this worker has had enough",
+    "async killed": r"KVStore: worker 2 \(process \d+ on \S+\) has died|process rank 2 .* exited on signal 9",
+    "async throws": r"this worker has had enough",
     "differs": r"is at another call than worker \d, which is at push of '[ab]': all workers make the same calls",
 }
 
@@ -43,13 +45,14 @@ def main():
         return shown(command), status, out + err, time.monotonic() - begin
 
     try:
-        for workers in (1, 2, 4):
-            name = f"fine {workers}"
+        # What `async saves` writes with two workers, `async loads` reads with three.
+        for what, workers in (("fine", 1), ("fine", 2), ("fine", 4), ("async fine", 3), ("async saves", 2), ("async loads", 3)):
+            name = f"{what} {workers}"
             if not report.wanted(name):
                 continue
-            command, status, text, seconds = start(workers, "fine")
+            command, status, text, seconds = start(workers, what)
             print(f"{seconds:6.1f} s  {name}", *re.findall(r"(?m)^\d+ bytes: \d+ us", text), sep="  ", flush=True)
-            if status == 0 and f"fine: {workers} workers are done" in text:
+            if status == 0 and f"{what.split()[-1]}: {workers} workers are done" in text:
                 report.passed(name)
             else:
                 report.failed(name, f"{command}\nended with status {status}\n{text}")

@@ -39,6 +39,7 @@ class WaitingThread {
   Semaphore ready_;
   Work* work_ = nullptr;  // null tells the thread to end
   bool started_ = false;
+  unsigned char process_ = 0;  // the fork mark of the process that has the thread
 };
 
 /// The messages of one store, in the order of its calls, which is the same on all workers. One engine variable stands
@@ -65,7 +66,20 @@ class Exchange {
   /// What worker 0 has, at the call; own elements in any case.
   NDArray of_first(const NDArray& own, const std::string& key);
   std::string of_first(const std::string& own, const std::string& what);
+  /// The texts of all workers, at the call, for worker 0; for the others none.
+  List<std::string> to_first(const std::string& own, const std::string& what);
   void barrier();
+
+  /// Runs f(), which reads and overwrites these arrays by address(), in the order of the exchanges.
+  template <class F>
+  void in_turn(Span<const NDArray> reads, Span<const NDArray> writes, int priority, F f);
+  /// Runs f() when all earlier exchanges are done, and returns then.
+  template <class F>
+  void now(F&& f);
+  Ref<Transport> transport_apart() { return transport_->apart(); }
+  /// Has every later exchange fail with this sentence.
+  void end(const std::string& why);
+  bool has_failed();
 
  private:
   /// What a worker says before each exchange, so that those who are at another one are told of it.
@@ -76,7 +90,7 @@ class Exchange {
     std::int32_t dtype = 0, reserved = 0;
     std::int64_t count = 0;
   };
-  enum Kind : std::int32_t { add = 1, add_packed, add_rows, first, first_text, meet };
+  enum Kind : std::int32_t { add = 1, add_packed, add_rows, first, first_text, meet, all_texts };
   static constexpr Index most_together = 4096;  // bytes that go with the header
 
   Header header(Kind kind, const std::string& key, const NDArray* like, Index count) const;
@@ -91,12 +105,6 @@ class Exchange {
   /// All others' arrays of bytes, one behind the other; sizes of all are known.
   void gather(Span<const std::byte> own, Span<const Index> sizes, Span<std::byte* const> to, const std::string& what);
 
-  /// Runs f(), which reads and overwrites these arrays by address(), in the order of the exchanges.
-  template <class F>
-  void in_turn(Span<const NDArray> reads, const NDArray& total, int priority, F f);
-  /// Runs f() when all earlier exchanges are done, and returns then.
-  template <class F>
-  void now(F&& f);
   template <class F>
   void guarded(F&& f);
 

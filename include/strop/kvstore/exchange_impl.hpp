@@ -12,7 +12,7 @@
 namespace strop::inline v0::detail {
 
 STROP_IMPL WaitingThread::~WaitingThread() {
-  if (!started_) return;
+  if (!started_ || process_ != fork_mark.load(std::memory_order_relaxed)) return;
   hand(nullptr);
   thread_.join();
 }
@@ -25,6 +25,7 @@ STROP_IMPL void WaitingThread::hand(Work* work) {
           return nullptr;
         },
         this);
+    process_ = fork_mark.load(std::memory_order_relaxed);
     if (!started_) return work->run();  // the system has no thread left: the engine's waits
   }
   ready_.release();
@@ -62,10 +63,17 @@ void Exchange::guarded(F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
-    const Hold hold(failure_lock_);
-    failure_ = e.what();
+    end(e.what());
     throw;
   }
+}
+STROP_IMPL void Exchange::end(const std::string& why) {
+  const Hold hold(failure_lock_);
+  if (failure_.empty()) failure_ = why;
+}
+STROP_IMPL bool Exchange::has_failed() {
+  const Hold hold(failure_lock_);
+  return !failure_.empty();
 }
 
 template <class F>
@@ -75,12 +83,12 @@ void Exchange::now(F&& f) {
 }
 
 template <class F>
-void Exchange::in_turn(Span<const NDArray> reads, const NDArray& total, int priority, F f) {
+void Exchange::in_turn(Span<const NDArray> reads, Span<const NDArray> writes, int priority, F f) {
   if (call_mode.operation != nullptr)
     fail(
         "KVStore: a distributed store is not used inside an operation of the engine, whose order is not the same on "
         "all workers");
-  if (Engine::idle(wire_) && !is_for_engine(reads, {&total, 1})) return now(f);
+  if (Engine::idle(wire_) && !is_for_engine(reads, writes)) return now(f);
   struct Waiting final : WaitingThread::Work {
     Waiting(Exchange* of, F work, Engine::Done whole) : exchange(of), f(std::move(work)), done(std::move(whole)) {}
     void run() noexcept override {
@@ -100,7 +108,7 @@ void Exchange::in_turn(Span<const NDArray> reads, const NDArray& total, int prio
   };
   ArrayUses uses;
   for (const NDArray& a : reads) uses.read(a);
-  uses.write(total);
+  for (const NDArray& a : writes) uses.write(a);
   uses.reads.push_back(wire_);
   uses.writes.push_back(wire_);
   Engine::global().push_async(
@@ -227,7 +235,7 @@ STROP_IMPL NDArray Exchange::sum(const NDArray& own, const std::string& key, int
   if (size() == 1) return own;
   ++number_;
   const NDArray total = NDArray::fresh(own.shape(), own.dtype());
-  in_turn({&own, 1}, total, priority,
+  in_turn({&own, 1}, {&total, 1}, priority,
           [this, said = header(add, key, &own, 0), what = cat("push of '", key, "'"), own, total] {
             add_all(said, what, own, total);
           });
@@ -238,7 +246,7 @@ STROP_IMPL NDArray Exchange::sum_packed(const NDArray& packed, const NDArray& li
                                         const std::string& key, int priority) {
   ++number_;
   const NDArray total = NDArray::fresh(like.shape(), f32);
-  in_turn({&packed, 1}, total, priority,
+  in_turn({&packed, 1}, {&total, 1}, priority,
           [this, said = header(add_packed, key, &like, 0), what = cat("push of '", key, "'"), packed, threshold,
            total] { add_all_packed(said, what, packed, threshold, total); });
   return total;
@@ -320,6 +328,32 @@ STROP_IMPL std::string Exchange::of_first(const std::string& own, const std::str
     greet(header(first_text, "", nullptr, static_cast<Index>(own.size())), what, {}, nullptr, all);
     made.resize(unsigned_size(std::max<Index>(0, all[0].count)));
     from_first(reinterpret_cast<std::byte*>(made.data()), static_cast<Index>(made.size()), what);
+  });
+  return made;
+}
+
+STROP_IMPL List<std::string> Exchange::to_first(const std::string& own, const std::string& what) {
+  ++number_;
+  List<std::string> made;
+  now([&] {
+    List<Header> all;
+    if (size() > 1) greet(header(all_texts, "", nullptr, static_cast<Index>(own.size())), what, {}, nullptr, all);
+    List<Transport::Message> sends, receives;
+    const auto message = [](int worker, const std::string& text) {
+      return Transport::Message{worker, reinterpret_cast<std::byte*>(const_cast<char*>(text.data())),
+                                static_cast<Index>(text.size()), nullptr};
+    };
+    if (rank() != 0) {
+      sends.push_back(message(0, own));
+    } else {
+      made.resize(size());
+      made[0] = own;
+      for (int k = 1; k < size(); ++k) {
+        made[k].resize(unsigned_size(std::max<Index>(0, all[k].count)));
+        receives.push_back(message(k, made[k]));
+      }
+    }
+    transport_->exchange(sends, receives, what);
   });
   return made;
 }

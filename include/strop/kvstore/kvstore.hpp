@@ -39,7 +39,8 @@ class StoreState;
 /// that is refused has changed nothing. The exception of an updater goes on to the caller: its key keeps the array that
 /// it had, and the keys before it in the same call are updated. What it wrote into a row_sparse array in place stays.
 ///
-/// In a distributed store every worker makes the same calls in the same order, with the same keys, shapes and types.
+/// In a distributed store every worker makes the same calls in the same order, with the same keys, shapes and types. In
+/// dist_async that holds for all calls but pushes and pulls, and for the end of the store, which waits for all workers.
 ///
 /// Example: `auto kv = KVStore::create("local"); kv.init("w", w); kv.push("w", {g0, g1}); kv.pull("w", w);`
 class KVStore {
@@ -47,9 +48,12 @@ class KVStore {
   /// A store of a type, by the original's rules, in any case:
   ///   dist_sync, dist_device_sync ("dist" alone as well): worker processes under mpirun; a push is the sum of all
   ///   workers, which each of them applies to an array of its own;
+  ///   dist_async: the same, but each key is owned by one worker, which applies every push at once, without waiting for
+  ///   other workers; a pull is what the owner has then. It needs an updater, which is called on the owner, on a thread
+  ///   of the store, and whose exception ends the exchanges of the worker that pushed;
   ///   device: in this process, and pushes may be compressed;
   ///   local, and any other name: in this process.
-  /// Error: dist_async and nccl, which this version does not have; no OpenMPI.
+  /// Error: nccl, which this version does not have; no OpenMPI.
   static KVStore create(std::string_view type = "local");
   /// A distributed store over a transport of the program's own.
   static KVStore create(std::string_view type, detail::Ref<Transport> transport);

@@ -45,10 +45,9 @@ STROP_IMPL detail::StoreState& KVStore::state() const {
 STROP_IMPL KVStore KVStore::create(std::string_view type) {
   const std::string name = detail::lowered(type);
   const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  const bool async = has("dist") && has("async");
-  if (has("nccl") || async)
-    fail("KVStore::create(\"", name, "\"): ", async ? "workers that do not wait for each other are" : "NCCL is",
-         " not in this version, which has local, device, dist_sync and dist_device_sync");
+  if (has("nccl"))
+    fail("KVStore::create(\"", name,
+         "\"): NCCL is not in this version, which has local, device, dist_sync, dist_device_sync and dist_async");
   if (!has("dist") && !has("device") && !has("local"))
     detail::log(cat("KVStore: '", name, "' is no known type, and so a local store, as in the original"));
   return create(name, has("dist") ? detail::mpi_transport() : detail::Ref<Transport>());
@@ -87,7 +86,11 @@ STROP_IMPL void KVStore::row_sparse_pull(const Keys& keys, const KeyedArrays& ou
 }
 
 STROP_IMPL void KVStore::set_updater(detail::Ref<detail::StoreUpdater> updater) {
-  state().updater = std::move(updater);
+  detail::StoreState& of = state();
+  of.updater = std::move(updater);
+  if (!of.shards) return;
+  of.shards->set_updater(of.updater);
+  of.workers->barrier();  // nobody pushes to an owner that has none
 }
 STROP_IMPL void KVStore::set_optimizer(const optim::Optimizer& optimizer) {
   set_updater(detail::Ref<detail::StoreUpdater>(new detail::OptimizerUpdater(optimizer)));
@@ -119,19 +122,23 @@ std::string by_first(const StoreState& state, const std::string& what, F&& f) {
 
 STROP_IMPL void KVStore::save_states(const std::string& path) {
   const detail::StoreUpdater& updater = state().optimizer("KVStore::save_states");
+  const std::string of_all = state().shards ? state().shards->states() : std::string();
   detail::by_first(state(), "save_states", [&] {
     detail::Output out(path, "KVStore::save_states");
-    out.write(updater.states());
+    out.write(state().shards ? of_all : updater.states());
     out.commit();
     return std::string();
   });
 }
 STROP_IMPL void KVStore::load_states(const std::string& path) {
   detail::StoreUpdater& updater = state().optimizer("KVStore::load_states");
-  updater.set_states(detail::by_first(state(), "load_states", [&] {
+  const std::string states = detail::by_first(state(), "load_states", [&] {
     detail::Input in(path);
     return in.text(in.size(), "the states");
-  }));
+  });
+  if (!state().shards) return updater.set_states(states);
+  state().shards->set_states(states);
+  state().workers->barrier();
 }
 
 }  // namespace strop::inline v0

@@ -13,13 +13,24 @@
 #include <signal.h>
 #include <unistd.h>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
-namespace strop::inline v0::detail {
+namespace strop::inline v0 {
+
+STROP_IMPL detail::Ref<Transport> Transport::apart() {
+  fail("KVStore: this transport has no messages apart from those of all workers together, and dist_async needs them");
+}
+STROP_IMPL int Transport::receive_any(detail::List<std::byte>&, const std::atomic<bool>&) {
+  fail("KVStore: this transport does not receive from any worker, and dist_async needs it");
+}
+
+namespace detail {
 
 /// The functions of OpenMPI that are called here. Its handles are pointers, to objects that it exports by name.
 struct Mpi {
@@ -70,7 +81,15 @@ struct Mpi {
   static Mpi open();
   static void leave() noexcept;
   static inline const Mpi* started = nullptr;
+  static inline pid_t process = 0;  // a child of a fork has no MPI to leave
 };
+
+/// Threads that wait for whatever message comes. MPI ends when none does.
+struct MpiReceivers {
+  std::atomic<int> count{0};
+  std::atomic<bool> ending{false};
+};
+inline constinit MpiReceivers mpi_receivers;
 
 /// Why nothing is exchanged in this process any more; what was posted then is never waited for again.
 struct MpiFailure {
@@ -155,6 +174,7 @@ STROP_IMPL const Mpi& Mpi::get() {
   }();
   static const bool at_exit = [] {
     started = &mpi;
+    process = ::getpid();
     return std::atexit([] { leave(); }) == 0;
   }();
   static_cast<void>(at_exit);
@@ -165,6 +185,7 @@ STROP_IMPL const Mpi& Mpi::get() {
 /// hangs where one worker is in MPI_Finalize and another ends the run. Once an exchange has failed MPI cannot end as it
 /// should, and the first worker that ends then ends all of them.
 STROP_IMPL void Mpi::leave() noexcept {
+  if (::getpid() != process) return;
   const Mpi& mpi = *started;
   int over = 0, rank = 0, size = 0;
   if (mpi.finalized(&over) != 0 || over != 0) return;
@@ -185,6 +206,8 @@ STROP_IMPL void Mpi::leave() noexcept {
     while (left == 0 && mpi.iprobe(k, leave_tag, mpi.leaving, &left, &status) == 0)
       if (left == 0) ::usleep(500);
   }
+  mpi_receivers.ending = true;
+  while (mpi_receivers.count != 0) ::usleep(100);
   mpi.finalize();
 }
 
@@ -219,12 +242,50 @@ class MpiTransport final : public Transport {
     }
   }
 
+  Ref<Transport> apart() override { return Ref<Transport>(new MpiTransport); }
+  int receive_any(List<std::byte>& message, const std::atomic<bool>& stop) override {
+    struct Counts {
+      Counts() { ++mpi_receivers.count; }
+      ~Counts() { --mpi_receivers.count; }
+    } counts;
+    try {
+      Backoff backoff;
+      const std::int64_t began = nanoseconds();
+      while (!stop && !mpi_receivers.ending) {
+        const std::string before = mpi_failure().get();
+        if (!before.empty()) strop::fail(before);
+        const std::int64_t now = nanoseconds();
+        if (now - looked_ > 200'000'000) {
+          looked_ = now;
+          look_after_all();
+        }
+        int there = 0, count = 0;
+        Mpi::Status status{};
+        mpi_.check(mpi_.iprobe(Mpi::any_source, Mpi::data_tag, comm_, &there, &status), "MPI_Iprobe");
+        if (there == 0) {
+          nap(backoff, now - began);
+          continue;
+        }
+        mpi_.check(mpi_.get_count(&status, mpi_.byte, &count), "MPI_Get_count");
+        message.resize(count);
+        const Message one{status.source, message.data(), count, nullptr};
+        exchange({}, {&one, 1}, "a request");
+        return status.source;
+      }
+    } catch (const std::exception& e) {
+      mpi_failure().set(e.what());
+      throw;
+    }
+    return -1;
+  }
+
  private:
   struct Pending {
     Mpi::Request request = nullptr;
     int worker = 0;
     bool sends = false, done = false;
     Index* received = nullptr;
+    bool left = false;  // the worker was seen to leave; what it sent before may still be on its way
   };
   /// Who a worker is on its machine, so that the others there see whether it lives.
   struct Peer {
@@ -241,7 +302,7 @@ class MpiTransport final : public Transport {
         mpi_.check(mpi_.isend(m.data + at, count, mpi_.byte, m.worker, Mpi::data_tag, comm_, &request), "MPI_Isend");
       else
         mpi_.check(mpi_.irecv(m.data + at, count, mpi_.byte, m.worker, Mpi::data_tag, comm_, &request), "MPI_Irecv");
-      pending.push_back({request, m.worker, sends, false, m.received});
+      pending.push_back({request, m.worker, sends, false, m.received, false});
     }
   }
 
@@ -263,15 +324,11 @@ class MpiTransport final : public Transport {
       }
       if (left == 0) return;
       const std::int64_t now = nanoseconds();
-      if (now - began > 2'000'000)
-        ::usleep(50);  // somebody computes, perhaps on this core
-      else
-        backoff();
+      nap(backoff, now - began);
       if (now - looked < 200'000'000) continue;
       looked = now;
-      ++look_;
-      for (const Pending& p : pending)
-        if (!p.done) look_after(p.worker, what);
+      for (Pending& p : pending)
+        if (!p.done) look_after(p, what);
       if (now - told > 10'000'000'000) {
         told = now;
         for (const Pending& p : pending)
@@ -284,28 +341,50 @@ class MpiTransport final : public Transport {
     }
   }
 
+  static void nap(Backoff& backoff, std::int64_t waited) {
+    if (waited > 2'000'000)
+      ::usleep(50);  // somebody computes, perhaps on this core
+    else
+      backoff();
+  }
+
   /// Refuses to wait for a worker that is dead or leaves.
-  void look_after(int worker, std::string_view what) {
+  void look_after(Pending& pending, std::string_view what) {
+    const int worker = pending.worker;
+    if (has_died(worker)) end_at(worker, "died", what);
+    if (has_left(worker, what) && std::exchange(pending.left, true)) end_at(worker, "ended", what);
+  }
+  /// The same of all workers, by the thread that waits for whatever message comes. A store ends together with those of
+  /// the others, and this thread with it, well before the tenth look.
+  void look_after_all() {
+    constexpr std::string_view what = "whatever it asks";
+    int left = -1;
+    for (int k = 0; k < size_; ++k) {
+      if (k == rank_) continue;
+      if (has_died(k)) end_at(k, "died", what);
+      if (has_left(k, what)) left = k;
+    }
+    if (left >= 0 && ++left_looks_ > 9) end_at(left, "ended", what);
+  }
+  bool has_died(int worker) const {
     const Peer& peer = element(peers_, worker);
-    if (std::strncmp(peer.host, element(peers_, rank_).host, sizeof peer.host) == 0 &&
-        ::kill(static_cast<pid_t>(peer.process), 0) != 0 && errno == ESRCH)
-      strop::fail("KVStore: worker ", worker, " (process ", peer.process, " on ", static_cast<const char*>(peer.host),
-                  ") has died, and worker ", rank_, " waits for it at ", what);
+    return std::strncmp(peer.host, element(peers_, rank_).host, sizeof peer.host) == 0 &&
+           ::kill(static_cast<pid_t>(peer.process), 0) != 0 && errno == ESRCH;
+  }
+  bool has_left(int worker, std::string_view what) const {
     int left = 0;
     Mpi::Status status{};
     mpi_.check(mpi_.iprobe(worker, Mpi::leave_tag, mpi_.leaving, &left, &status), what);
-    if (left == 0) return;
-    // What it sent before it left may still be on its way: the second look is one round later.
-    std::int64_t& first = element(left_at_, worker);
-    if (first == 0) first = look_;
-    if (first == look_) return;
+    return left != 0;
+  }
+  [[noreturn]] void end_at(int worker, std::string_view how, std::string_view what) const {
+    const Peer& peer = element(peers_, worker);
     strop::fail("KVStore: worker ", worker, " (process ", peer.process, " on ", static_cast<const char*>(peer.host),
-                ") has ended, and worker ", rank_, " waits for it at ", what);
+                ") has ", how, ", and worker ", rank_, " waits for it at ", what);
   }
 
   void meet() {
     peers_ = std::vector<Peer>(unsigned_size(size_));
-    left_at_ = std::vector<std::int64_t>(unsigned_size(size_));
     Peer& own = element(peers_, rank_);
     ::gethostname(own.host, sizeof own.host - 1);
     own.process = ::getpid();
@@ -322,10 +401,11 @@ class MpiTransport final : public Transport {
   Mpi::Comm comm_ = nullptr;
   int rank_ = 0, size_ = 1;
   std::vector<Peer> peers_;
-  std::int64_t look_ = 0;              // how often other workers were looked after
-  std::vector<std::int64_t> left_at_;  // the look in which a worker was first seen to leave; 0: it was not
+  std::int64_t looked_ = 0;  // when, after all workers
+  int left_looks_ = 0;       // that found one who leaves
 };
 
 STROP_IMPL Ref<Transport> mpi_transport() { return Ref<Transport>(new MpiTransport); }
 
-}  // namespace strop::inline v0::detail
+}  // namespace detail
+}  // namespace strop::inline v0

@@ -5,6 +5,8 @@
 #include <strop/kvstore/compression.hpp>
 #include <strop/kvstore/exchange.hpp>
 #include <strop/kvstore/keys.hpp>
+#include <strop/kvstore/shards.hpp>
+#include <strop/kvstore/stored.hpp>
 #include <strop/kvstore/updater.hpp>
 
 #include <map>
@@ -14,13 +16,6 @@
 #include <vector>
 
 namespace strop::inline v0::detail {
-
-/// What is stored under one key.
-struct StoredArray {
-  NDArray value;
-  bool shared = false;             // with whoever pushed it, or assigned it in an updater: written by nobody here
-  std::vector<NDArray> residuals;  // of compressed pushes, one for each array of a push
-};
 
 /// The arrays of one key in a call.
 struct KeyGroup {
@@ -46,6 +41,7 @@ class StoreState final : public StoreBody {
 
   const std::string type;
   std::unique_ptr<Exchange> workers;  // null in one process
+  std::unique_ptr<Shards> shards;     // of dist_async, whose arrays lie there; here only their shapes
   Ref<StoreUpdater> updater;
 
  private:
@@ -54,7 +50,7 @@ class StoreState final : public StoreBody {
   NDArray reduced(const KeyGroup& group, int priority);
   NDArray reduced_packed(const KeyGroup& group, int priority);
   NDArray packed(StoredArray& stored, Index device, const NDArray& gradient, int priority);
-  void apply(std::string_view function, const KeyGroup& group, const NDArray& sum);
+  void push_to_owners(const std::vector<KeyGroup>& all, int priority);
 
   std::map<std::string, StoredArray, std::less<>> stored_;
   bool has_keys_ = false, number_keys_ = false;

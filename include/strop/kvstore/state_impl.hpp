@@ -15,6 +15,7 @@ namespace strop::inline v0::detail {
 
 STROP_IMPL StoreState::StoreState(std::string name, Ref<Transport> transport) : type(std::move(name)) {
   if (transport) workers = std::make_unique<Exchange>(std::move(transport));
+  if (workers && type.find("async") != std::string::npos) shards = std::make_unique<Shards>(*workers);
 }
 
 STROP_IMPL std::vector<KeyGroup> StoreState::groups(std::string_view function, const Keys& keys,
@@ -72,9 +73,17 @@ STROP_IMPL void StoreState::init(const Keys& keys, const KeyedArrays& values) {
       copy_elements(value, made.back(), 0);
     }
   }
-  for (std::size_t i = 0; i < all.size(); ++i) stored_[all[i].key].value = made[static_cast<Index>(i)];
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    NDArray& value = made[static_cast<Index>(i)];
+    if (shards) {
+      if (shards->owns(all[i].key)) shards->put(all[i].key, value);
+      value = NDArray::shell(value.shape(), value.dtype(), value.device(), value.storage());
+    }
+    stored_[all[i].key].value = value;
+  }
   has_keys_ = true;
   number_keys_ = keys[0].is_number();
+  if (shards) workers->barrier();  // nobody asks an owner that has not stored it
 }
 
 STROP_IMPL void StoreState::check_pushed(std::string_view function, const KeyGroup& group) const {
@@ -142,37 +151,35 @@ STROP_IMPL NDArray StoreState::reduced(const KeyGroup& group, int priority) {
   return workers ? workers->sum(own, group.key, priority) : own;
 }
 
-STROP_IMPL void StoreState::apply(std::string_view function, const KeyGroup& group, const NDArray& sum) {
-  NDArray& value = group.stored->value;
-  if (!updater) {
-    value = sum.detach();
-    group.stored->shared = true;
-    return;
+/// Sends the sum of each key's arrays to its owner.
+STROP_IMPL void StoreState::push_to_owners(const std::vector<KeyGroup>& all, int priority) {
+  for (const KeyGroup& group : all) {
+    const NDArray& one = group.arrays[0];
+    NDArray own = one;
+    if (one.storage() == row_sparse)
+      own = sum_rows(group.arrays);
+    else if (group.arrays.size() > 1)
+      own = sum_dense(group.arrays, priority);
+    if (threshold_ > 0) own = packed(*group.stored, 0, own, priority);
+    shards->push(group.key, own, group.stored->value, threshold_, priority);
   }
-  NDArray weight = value;
-  if (value.storage() != dense)
-    weight = group.stored->shared ? value.copy() : value;
-  else if (group.stored->shared || updater->may_stop_midway())
-    weight = sum_dense({&value, 1}, 0);
-  const NDArray own = weight;
-  const ModeScope unrecorded(nullptr, call_mode.training);
-  updater->update(group.key, on_device(sum, value.device()), weight);
-  if (!weight.defined() || weight.shape() != value.shape() || weight.dtype() != value.dtype())
-    fail(function, ": key '", group.key, "': the updater assigned ",
-         weight.defined() ? cat("an array of shape ", to_text(weight.shape()), " and type ", name_of(weight.dtype()))
-                          : std::string("a handle without an array"),
-         ", expected shape ", value.shape(), " and type ", name_of(value.dtype()));
-  value = weight;
-  group.stored->shared = !weight.is(own);
 }
 
 STROP_IMPL void StoreState::push(std::string_view function, const Keys& keys, const KeyedArrays& values, int priority) {
   const std::vector<KeyGroup> all = groups(function, keys, values);
   for (const KeyGroup& group : all) check_pushed(function, group);
+  if (shards) {
+    if (!updater)
+      fail(function, ": a ", type,
+           " store has no updater, and without one the last push of any worker would be what "
+           "is stored; set_optimizer or set_updater comes first");
+    return push_to_owners(all, priority);
+  }
   // All sums are on their way before the first update asks for one.
   List<NDArray> sums;
   for (const KeyGroup& group : all) sums.push_back(reduced(group, priority));
-  for (std::size_t i = 0; i < all.size(); ++i) apply(function, all[i], sums[static_cast<Index>(i)]);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    apply_sum(function, all[i].key, *all[i].stored, sums[static_cast<Index>(i)], updater.get());
 }
 
 STROP_IMPL void StoreState::pull(std::string_view function, const Keys& keys, const KeyedArrays& outs, int priority,
@@ -185,15 +192,18 @@ STROP_IMPL void StoreState::pull(std::string_view function, const Keys& keys, co
         fail(function, ": key '", group.key, "': an array has shape ", out.shape(), " and type ", name_of(out.dtype()),
              ", expected ", value.shape(), " and ", name_of(value.dtype()));
     }
-  for (const KeyGroup& group : all)
+  for (const KeyGroup& group : all) {
+    NDArray value = shards ? NDArray() : group.stored->value;
     for (const NDArray& out : group.arrays) {
       if (ignore_sparse && out.storage() != dense) {
         log(cat(function, ": key '", group.key, "': an array is ", name_of(out.storage()),
                 " and is left out; row_sparse_pull or ignore_sparse = false brings it"));
         continue;
       }
-      copy_elements(group.stored->value, out, priority);
+      if (!value.defined()) value = shards->pull(group.key, group.stored->value, priority);
+      copy_elements(value, out, priority);
     }
+  }
 }
 
 /// The row numbers of an array, ascending and each once.
@@ -221,6 +231,7 @@ STROP_IMPL void StoreState::pull_rows(const Keys& keys, const KeyedArrays& outs,
   constexpr std::string_view function = "KVStore::row_sparse_pull";
   const std::vector<KeyGroup> to = groups(function, keys, outs), ids = groups(function, keys, row_ids);
   struct Wanted {
+    std::string key;
     NDArray from, to;
     List<std::int64_t> rows;
   };
@@ -240,10 +251,11 @@ STROP_IMPL void StoreState::pull_rows(const Keys& keys, const KeyedArrays& outs,
         fail(function, ": key '", key, "': an array is ", name_of(out.storage()), " of shape ", out.shape(),
              " and type ", name_of(out.dtype()), ", expected row_sparse, ", value.shape(), ", ",
              name_of(value.dtype()));
-      all.push_back({value, out, row_numbers(key, ids[g].arrays[lists == 1 ? 0 : k], value.shape()[0])});
+      all.push_back({key, value, out, row_numbers(key, ids[g].arrays[lists == 1 ? 0 : k], value.shape()[0])});
     }
   }
-  for (const Wanted& one : all) copy_rows(one.from, one.rows.span(), one.to);
+  for (const Wanted& one : all)
+    copy_rows(shards ? shards->pull_rows(one.key, one.from, one.rows.span()) : one.from, one.rows.span(), one.to);
 }
 
 STROP_IMPL void StoreState::compress(const GradientCompression& compression) {

@@ -108,6 +108,73 @@ inline std::string_view states_within(std::string_view bytes) {
   return rest;
 }
 
+/// The bytes of states, in the order of the keys.
+inline std::string states_of(std::string_view optimizer, std::int64_t num_update, const KeptByKey& keys) {
+  std::string rest;
+  Output out(&rest);
+  write_name(out, optimizer);
+  out.number(num_update);
+  out.number(static_cast<std::uint64_t>(keys.size()));
+  for (const Ref<KeptOfKey>& of_key : keys) {
+    const KeptOfKey& kept = *of_key;
+    write_name(out, kept.key);
+    out.number(kept.updates);
+    out.number(kept.learning_rate);
+    out.number(static_cast<std::uint8_t>(kept.weight32.defined()));
+    out.number(static_cast<std::uint32_t>(kept.states.size()));
+    if (kept.weight32.defined()) write_params_array(out, kept.weight32);
+    for (const NDArray& state : kept.states) write_params_array(out, state);
+  }
+  std::string bytes;
+  Output whole(&bytes);
+  whole.write(states_magic);
+  whole.number(states_version);
+  whole.number(crc32(0, rest.data(), static_cast<std::int64_t>(rest.size())));
+  whole.number(static_cast<std::uint64_t>(rest.size()));
+  return bytes += rest;
+}
+
+/// What bytes of states say.
+struct ReadStates {
+  std::string optimizer;
+  std::int64_t num_update = 0;
+  KeptByKey keys;
+};
+inline ReadStates read_states(std::string_view bytes) {
+  const std::string_view rest = states_within(bytes);
+  Input in(rest.data(), static_cast<std::int64_t>(rest.size()), "states of an updater");
+  ReadStates made;
+  made.optimizer = read_name(in, "the optimizer's name");
+  made.num_update = in.number<std::int64_t>("the number of updates");
+  const auto count = in.number<std::uint64_t>("the number of keys");
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Ref<KeptOfKey> kept = read_kept(in);
+    const Index at = place_of_key(made.keys, kept->key);
+    if (stands_at(made.keys, at, kept->key)) in.refuse("a key stands there twice");
+    insert_at(made.keys, at, kept);
+  }
+  if (in.left() != 0) in.refuse(cat(in.left(), " bytes follow the last state"));
+  return made;
+}
+
+/// One updater's states, of those of several that have keys of their own: takes(k, key) says whether the key is of the
+/// k-th.
+template <class Takes>
+std::string merged_states(Span<const std::string> all, Takes takes) {
+  ReadStates made;
+  for (Index k = 0; k < all.size(); ++k) {
+    const ReadStates read = read_states(all[k]);
+    if (k == 0) made.optimizer = read.optimizer;
+    if (read.optimizer != made.optimizer)
+      fail("strop: states of several updaters: one is of ", excerpt(made.optimizer), " and another of ",
+           excerpt(read.optimizer));
+    made.num_update = std::max(made.num_update, read.num_update);
+    for (const Ref<KeptOfKey>& kept : read.keys)
+      if (takes(k, std::string_view(kept->key))) insert_at(made.keys, place_of_key(made.keys, kept->key), kept);
+  }
+  return states_of(made.optimizer, made.num_update, made.keys);
+}
+
 }  // namespace detail
 
 namespace optim {
@@ -209,49 +276,16 @@ STROP_IMPL void Updater::set_wd_mult(Multipliers factors) {
 }
 
 STROP_IMPL std::string Updater::states() const {
-  std::string rest;
-  detail::Output out(&rest);
-  detail::write_name(out, state().optimizer.name());
-  out.number(state().num_update);
-  out.number(static_cast<std::uint64_t>(state().keys.size()));
-  for (const detail::Ref<detail::KeptOfKey>& of_key : state().keys) {
-    const detail::KeptOfKey& kept = *of_key;
-    detail::write_name(out, kept.key);
-    out.number(kept.updates);
-    out.number(kept.learning_rate);
-    out.number(static_cast<std::uint8_t>(kept.weight32.defined()));
-    out.number(static_cast<std::uint32_t>(kept.states.size()));
-    if (kept.weight32.defined()) detail::write_params_array(out, kept.weight32);
-    for (const NDArray& state : kept.states) detail::write_params_array(out, state);
-  }
-  std::string bytes;
-  detail::Output whole(&bytes);
-  whole.write(detail::states_magic);
-  whole.number(detail::states_version);
-  whole.number(detail::crc32(0, rest.data(), static_cast<std::int64_t>(rest.size())));
-  whole.number(static_cast<std::uint64_t>(rest.size()));
-  return bytes += rest;
+  return detail::states_of(state().optimizer.name(), state().num_update, state().keys);
 }
 
 STROP_IMPL void Updater::set_states(std::string_view bytes) {
-  const std::string_view rest = detail::states_within(bytes);
-  detail::Input in(rest.data(), static_cast<std::int64_t>(rest.size()), "states of an updater");
-  const std::string name = detail::read_name(in, "the optimizer's name");
-  if (name != state().optimizer.name())
-    fail("strop: states of an updater: they are of ", detail::excerpt(name), ", the optimizer is ",
+  detail::ReadStates read = detail::read_states(bytes);
+  if (read.optimizer != state().optimizer.name())
+    fail("strop: states of an updater: they are of ", detail::excerpt(read.optimizer), ", the optimizer is ",
          state().optimizer.name());
-  const auto num_update = in.number<std::int64_t>("the number of updates");
-  const auto count = in.number<std::uint64_t>("the number of keys");
-  detail::KeptByKey keys;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const detail::Ref<detail::KeptOfKey> kept = detail::read_kept(in);
-    const detail::Index at = detail::place_of_key(keys, kept->key);
-    if (detail::stands_at(keys, at, kept->key)) in.refuse("a key stands there twice");
-    detail::insert_at(keys, at, kept);
-  }
-  if (in.left() != 0) in.refuse(cat(in.left(), " bytes follow the last state"));
-  state().num_update = num_update;
-  state().keys = std::move(keys);
+  state().num_update = read.num_update;
+  state().keys = std::move(read.keys);
   state().refresh();
 }
 

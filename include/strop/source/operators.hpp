@@ -12,7 +12,9 @@
 #include <strop/kvstore/kvstore_impl.hpp>
 #include <strop/kvstore/mpi_impl.hpp>
 #include <strop/kvstore/reduce_impl.hpp>
+#include <strop/kvstore/shards_impl.hpp>
 #include <strop/kvstore/state_impl.hpp>
+#include <strop/kvstore/stored_impl.hpp>
 #include <strop/kvstore/updater_impl.hpp>
 #include <strop/library/export_impl.hpp>
 #include <strop/library/hosted_impl.hpp>

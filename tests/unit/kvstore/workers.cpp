@@ -7,6 +7,7 @@
 #include "kvstore/worker_programs.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -22,9 +23,10 @@ namespace {
 /// Messages between threads, each kept until it is received.
 class Room {
  public:
-  explicit Room(int count) : workers(count), boxes(static_cast<std::size_t>(count * count)) {}
-  std::deque<std::vector<std::byte>>& box(int from, int to) {
-    return boxes[static_cast<std::size_t>(from * workers + to)];
+  static constexpr int channels = 3;  // a transport and those apart from it
+  explicit Room(int count) : workers(count), boxes(static_cast<std::size_t>(channels * count * count)) {}
+  std::deque<std::vector<std::byte>>& box(int channel, int from, int to) {
+    return boxes[static_cast<std::size_t>((channel * workers + from) * workers + to)];
   }
   const int workers;
   std::mutex mutex;
@@ -36,19 +38,19 @@ class Room {
 
 class InProcess final : public Transport {
  public:
-  InProcess(Room& room, int rank) : room_(room), rank_(rank) {}
+  InProcess(Room& room, int rank, int channel = 0) : room_(room), rank_(rank), channel_(channel) {}
   int rank() const override { return rank_; }
   int size() const override { return room_.workers; }
   void exchange(detail::Span<const Message> sends, detail::Span<const Message> receives,
                 std::string_view what) override {
     std::unique_lock lock(room_.mutex);
     for (const Message& m : sends) {
-      room_.box(rank_, m.worker).emplace_back(m.data, m.data + m.size);
+      room_.box(channel_, rank_, m.worker).emplace_back(m.data, m.data + m.size);
       room_.sent += m.size;
     }
     room_.changed.notify_all();
     for (const Message& m : receives) {
-      auto& box = room_.box(m.worker, rank_);
+      auto& box = room_.box(channel_, m.worker, rank_);
       room_.changed.wait(lock, [&] { return !box.empty() || !room_.left.empty(); });
       if (box.empty()) fail(room_.left, " at ", what);
       const std::vector<std::byte> got = std::move(box.front());
@@ -58,22 +60,42 @@ class InProcess final : public Transport {
       if (m.received != nullptr) *m.received = static_cast<std::int64_t>(got.size());
     }
   }
+  detail::Ref<Transport> apart() override {
+    return detail::Ref<Transport>(new InProcess(room_, rank_, channel_ + ++apart_));
+  }
+  int receive_any(detail::List<std::byte>& message, const std::atomic<bool>& stop) override {
+    std::unique_lock lock(room_.mutex);
+    while (!stop) {
+      for (int k = 0; k < room_.workers; ++k) {
+        auto& box = room_.box(channel_, k, rank_);
+        if (box.empty()) continue;
+        const std::vector<std::byte> got = std::move(box.front());
+        box.pop_front();
+        message.resize(got.size());
+        if (!got.empty()) std::memcpy(message.data(), got.data(), got.size());
+        return k;
+      }
+      room_.changed.wait_for(lock, std::chrono::milliseconds(1));
+    }
+    return -1;
+  }
 
  private:
   Room& room_;
-  int rank_;
+  int rank_, channel_, apart_ = 0;
 };
 
 /// What each worker's program throws; empty where it throws nothing.
 template <class F>
-std::vector<std::string> run_workers(int workers, F program, std::int64_t* sent = nullptr) {
+std::vector<std::string> run_workers(int workers, F program, std::int64_t* sent = nullptr,
+                                     const char* type = "dist_sync") {
   Room room(workers);
   std::vector<std::string> said(static_cast<std::size_t>(workers));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < workers; ++rank)
     threads.emplace_back([&, rank] {
       said[static_cast<std::size_t>(rank)] = testing::sentence([&] {
-        KVStore kv = KVStore::create("dist_sync", detail::Ref<Transport>(new InProcess(room, rank)));
+        KVStore kv = KVStore::create(type, detail::Ref<Transport>(new InProcess(room, rank)));
         program(kv);
       });
       if (said[static_cast<std::size_t>(rank)].empty()) return;
@@ -206,4 +228,65 @@ TEST_CASE("after a worker has left nothing hangs") {
   });
   CHECK(said[0].find("somebody left at push of 'a'") != std::string::npos);
   CHECK(said[1] == "I leave");
+}
+
+namespace {
+template <class F>
+std::vector<std::string> run_async(int workers, F program) {
+  return run_workers(workers, program, nullptr, "dist_async");
+}
+}  // namespace
+
+TEST_CASE("in dist_async every push is applied once, whoever owns the key") {
+  for (const int workers : {1, 2, 3}) {
+    CAPTURE(workers);
+    check_fine(run_async(workers, [](KVStore& kv) { testing::run_counted_pushes(kv, 20); }));
+  }
+}
+
+TEST_CASE("the same with every call handed to the engine, and dist_async") {
+  set_asynchronous(true, 0);
+  check_fine(run_async(3, [](KVStore& kv) { testing::run_counted_pushes(kv, 10); }));
+  set_asynchronous(true);
+}
+
+TEST_CASE("dist_async compresses pushes, and keeps what is left out with the sender") {
+  check_fine(run_async(2, [](KVStore& kv) {
+    kv.set_gradient_compression({.threshold = 1});
+    kv.init("w", zeros({10'003}));
+    kv.set_updater([](const std::string&, const NDArray& g, NDArray& w) { w = w + g; });
+    kv.push("w", full({10'003}, kv.rank() == 0 ? 1.5 : -1.5));
+    kv.push("w", full({10'003}, 0.5));
+    kv.barrier();
+    const NDArray out = zeros({10'003});
+    kv.pull("w", out);
+    CHECK(out.to_vector<float>() == std::vector<float>(10'003, 1));
+  }));
+}
+
+TEST_CASE("dist_async needs an updater, and its exception reaches the worker that pushed") {
+  const std::vector<std::string> ends = run_async(2, [](KVStore& kv) {
+    kv.init("w", zeros({2}));
+    CHECK(testing::sentence([&] { kv.push("w", ones({2})); }) ==
+          "KVStore::push: a dist_async store has no updater, and without one the last push of any worker would be what "
+          "is stored; set_optimizer or set_updater comes first");
+    kv.set_updater([](const std::string&, const NDArray& g, NDArray& w) {
+      if (g.to_vector<float>()[0] < 0) fail("no negative ones");
+      w = w + g;
+    });
+    kv.push("w", ones({2}));
+    kv.barrier();
+    const NDArray out = zeros({2});
+    kv.pull("w", out);
+    CHECK(out.to_vector<float>() == std::vector<float>{2, 2});
+    kv.barrier();
+    if (kv.rank() == 0) {
+      const std::string said = testing::sentence([&] { kv.push("w", full({2}, -1)); });
+      CHECK(said.find("no negative ones") != std::string::npos);
+      CHECK(testing::sentence([&] { kv.pull("w", out); }) == said);
+      fail("the end");
+    }
+    CHECK(testing::sentence([&] { kv.barrier(); }).find("somebody left at barrier") != std::string::npos);
+  });
+  CHECK(ends == std::vector<std::string>{"the end", ""});
 }
