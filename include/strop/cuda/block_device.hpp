@@ -5,8 +5,10 @@
 #if defined(__CUDACC__)
 #include <strop/cuda/pack.hpp>
 
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 namespace strop::inline v0::cuda {
@@ -25,16 +27,11 @@ class Global {
   constexpr explicit operator bool() const { return data_ != nullptr; }
   constexpr T& operator[](std::int64_t i) const { return data_[i]; }
   /// The pack of elements i, i + 1, …, at a multiple of 16 bytes.
-  __device__ Pack<Element> load(std::int64_t i) const {
-    const uint4 words = *reinterpret_cast<const uint4*>(data_ + i);
-    Pack<Element> pack;
-    memcpy(&pack, &words, sizeof pack);
-    return pack;
+  constexpr Pack<Element> load(std::int64_t i) const {
+    return __builtin_bit_cast(Pack<Element>, *reinterpret_cast<const uint4*>(data_ + i));
   }
-  __device__ void store(std::int64_t i, const Pack<Element>& pack) const {
-    uint4 words;
-    memcpy(&words, &pack, sizeof words);
-    *reinterpret_cast<uint4*>(data_ + i) = words;
+  constexpr void store(std::int64_t i, const Pack<Element>& pack) const {
+    *reinterpret_cast<uint4*>(data_ + i) = __builtin_bit_cast(uint4, pack);
   }
 
  private:
@@ -176,6 +173,28 @@ class Block {
     return old;
   }
 };
+
+/// One thread of a kernel.
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::threads) run_blocks(const __grid_constant__ Kernel kernel) {
+  __shared__ typename Kernel::Memory memory;
+  const Block block;
+  kernel(block, memory);
+}
+
+/// Queues a kernel on a stream of the device that is the thread's current one; what the device said of it.
+template <class Kernel>
+cudaError_t launch_blocks(const Kernel& kernel, cudaStream_t stream) {
+  static_assert(std::is_trivially_copyable_v<Kernel>,
+                "strop: a kernel is copied to the device: it must be trivially copyable");
+  static_assert(Kernel::threads > 0 && Kernel::threads <= 1024 && Kernel::threads % 32 == 0,
+                "strop: a block has a multiple of 32 threads, at most 1024");
+  const std::int64_t blocks = kernel.blocks();
+  if (blocks == 0) return cudaSuccess;
+  if (blocks < 0 || blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
+  run_blocks<<<static_cast<unsigned>(blocks), static_cast<unsigned>(Kernel::threads), 0, stream>>>(kernel);
+  return cudaGetLastError();
+}
 
 }  // namespace on_device
 }  // namespace strop::inline v0::cuda

@@ -129,57 +129,58 @@ class Block {
   void sync(const Where& where = Where::current()) const { detail::emulated_sync(where); }
   /// The same of the thread's warp.
   void sync_warp(const Where& where = Where::current()) const {
-    (void)detail::emulated_exchange(detail::Exchange::barrier, 0, 0, all_lanes, where);
+    (void)detail::emulated_exchange(detail::LaneExchange::barrier, 0, 0, all_lanes, where);
   }
 
   /// v of the lane `by` further on, or the thread's own where there is none. Every lane of the mask takes part.
   template <class T>
   T shuffle_down(T v, int by, std::uint32_t mask = all_lanes, const Where& where = Where::current()) const {
-    return exchanged(detail::Exchange::down, v, by, mask, where);
+    return exchanged(detail::LaneExchange::down, v, by, mask, where);
   }
   /// v of the lane whose number differs in the bits of `with`.
   template <class T>
   T shuffle_xor(T v, int with, std::uint32_t mask = all_lanes, const Where& where = Where::current()) const {
-    return exchanged(detail::Exchange::exclusive, v, with, mask, where);
+    return exchanged(detail::LaneExchange::exclusive, v, with, mask, where);
   }
   /// v of one lane.
   template <class T>
   T broadcast(T v, int lane, std::uint32_t mask = all_lanes, const Where& where = Where::current()) const {
-    return exchanged(detail::Exchange::broadcast, v, lane, mask, where);
+    return exchanged(detail::LaneExchange::broadcast, v, lane, mask, where);
   }
   /// A bit for each lane: whether it said yes.
   std::uint32_t ballot(bool yes, std::uint32_t mask = all_lanes, const Where& where = Where::current()) const {
-    return static_cast<std::uint32_t>(detail::emulated_exchange(detail::Exchange::ballot, yes ? 1 : 0, 0, mask, where));
+    return static_cast<std::uint32_t>(
+        detail::emulated_exchange(detail::LaneExchange::ballot, yes ? 1 : 0, 0, mask, where));
   }
 
   /// Each returns the element as it was before. Elements are of global or of shared memory; types: int32, uint32,
   /// int64, uint64, float, double. Integers wrap; of max and min NaN, where one takes part, is the result.
   template <class T>
   T atomic_add(T& to, std::type_identity_t<T> v) const {
-    const T old = to;
+    const T old = value_of(to);
     if constexpr (std::is_integral_v<T>)
-      to = static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(v));
+      set(to, static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(v)));
     else
-      to = old + v;
+      set(to, old + v);
     return old;
   }
   template <class T>
   T atomic_max(T& to, std::type_identity_t<T> v) const {
-    const T old = to;
-    if (old == old && !(v <= old)) to = v;
+    const T old = value_of(to);
+    if (old == old && !(v <= old)) set(to, v);
     return old;
   }
   template <class T>
   T atomic_min(T& to, std::type_identity_t<T> v) const {
-    const T old = to;
-    if (old == old && !(v >= old)) to = v;
+    const T old = value_of(to);
+    if (old == old && !(v >= old)) set(to, v);
     return old;
   }
   /// Stores v where the element's bits are those of `expected`.
   template <class T>
   T atomic_cas(T& to, std::type_identity_t<T> expected, std::type_identity_t<T> v) const {
-    const T old = to;
-    if (std::memcmp(&old, &expected, sizeof old) == 0) to = v;
+    const T old = value_of(to);
+    if (std::memcmp(&old, &expected, sizeof old) == 0) set(to, v);
     return old;
   }
   template <class T>
@@ -220,8 +221,19 @@ class Block {
   }
 
  private:
+  // Atomic for the thread sanitizer alone: threads of a block take turns.
   template <class T>
-  static T exchanged(detail::Exchange what, T v, int argument, std::uint32_t mask, const Where& where) {
+  static T value_of(T& from) {
+    T v;
+    __atomic_load(&from, &v, __ATOMIC_RELAXED);
+    return v;
+  }
+  template <class T>
+  static void set(T& to, T v) {
+    __atomic_store(&to, &v, __ATOMIC_RELAXED);
+  }
+  template <class T>
+  static T exchanged(detail::LaneExchange what, T v, int argument, std::uint32_t mask, const Where& where) {
     static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
                   "strop: lanes exchange numbers of 4 or 8 bytes");
     std::uint64_t bits = 0;

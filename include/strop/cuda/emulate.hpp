@@ -22,8 +22,7 @@ namespace cuda {
 /// - moves a pack that does not begin at a multiple of 16 bytes;
 /// - ends while an asynchronous copy of its own is under way.
 ///
-/// Several threads of the machine may emulate kernels at once. What a thread of the kernel holds when a sentence is
-/// thrown is forgotten, not destroyed: it has no memory of its own, as on a device.
+/// Several threads of the machine may emulate kernels at once.
 template <class Kernel>
 void emulate(const Kernel& kernel, Emulation how = {}) {
   static_assert(std::is_trivially_copyable_v<Kernel>,

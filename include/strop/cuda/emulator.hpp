@@ -68,8 +68,8 @@ int emulated_threads();
 std::int64_t emulated_block();
 std::int64_t emulated_blocks();
 void emulated_sync(const std::source_location& where);
-enum class Exchange : std::uint8_t { down, exclusive, broadcast, ballot, barrier };
-std::uint64_t emulated_exchange(Exchange what, std::uint64_t bits, int argument, std::uint32_t mask,
+enum class LaneExchange : std::uint8_t { down, exclusive, broadcast, ballot, barrier };
+std::uint64_t emulated_exchange(LaneExchange what, std::uint64_t bits, int argument, std::uint32_t mask,
                                 const std::source_location& where);
 /// A copy of 16 bytes that comes about when it is waited for: write(to, index) takes them there.
 struct DeferredCopy {

@@ -8,7 +8,7 @@
 #include <strop/core/error.hpp>
 #include <strop/core/sanitizer.hpp>
 #include <strop/cuda/emulator.hpp>
-#include <strop/cuda/fibers.hpp>
+#include <strop/cuda/fibers_impl.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -25,8 +25,6 @@
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {  // of the thread sanitizer, where the program has it
-__attribute__((weak)) void __tsan_ignore_thread_begin();
-__attribute__((weak)) void __tsan_ignore_thread_end();
 __attribute__((weak)) void __tsan_acquire(void* at);
 __attribute__((weak)) void __tsan_release(void* at);
 }
@@ -34,21 +32,8 @@ __attribute__((weak)) void __tsan_release(void* at);
 
 namespace strop::inline v0::detail {
 
-/// While it lives the thread sanitizer looks away: what the emulator notes is in order, as fibers take turns. What the
-/// kernel reads and writes is ordered by the kernel's barriers alone.
-struct EmulatorScope {
-  EmulatorScope() {
-    if constexpr (watches_threads) __tsan_ignore_thread_begin();
-  }
-  ~EmulatorScope() {
-    if constexpr (watches_threads) __tsan_ignore_thread_end();
-  }
-  EmulatorScope(const EmulatorScope&) = delete;
-  EmulatorScope& operator=(const EmulatorScope&) = delete;
-};
-
 /// A point at which threads meet, as the thread sanitizer knows it.
-struct Meeting {
+struct ThreadMeeting {
   char at = 0;
   void leave() {
     if constexpr (watches_threads) __tsan_release(&at);
@@ -61,7 +46,8 @@ struct Meeting {
 struct EmulatedThread {
   enum class Doing : std::uint8_t { runs, waits, exchanges, ended };
   Doing doing = Doing::runs;
-  Exchange what = Exchange::down;
+  bool begun = false;
+  LaneExchange what = LaneExchange::down;
   std::uint32_t mask = 0;
   int argument = 0;
   std::uint64_t bits = 0;
@@ -74,6 +60,9 @@ inline std::string place_text(const std::source_location& where) {
   const std::string_view file = where.file_name();
   return cat(file.substr(file.find_last_of('/') + 1), ":", where.line());
 }
+
+/// What a thread throws where another one failed, so that what it holds is destroyed.
+struct GivenUp {};
 
 /// The run of one kernel.
 class BlockRun {
@@ -112,14 +101,14 @@ class BlockRun {
   }
 
   void sync(const std::source_location& where) {
-    Meeting& meeting = block_meetings_[stretch_ % 2];
+    ThreadMeeting& meeting = block_meetings_[stretch_ % 2];
     meeting.leave();
     own().where = where;
     wait(EmulatedThread::Doing::waits);
     meeting.enter();
   }
 
-  std::uint64_t exchange(Exchange what, std::uint64_t bits, int argument, std::uint32_t mask,
+  std::uint64_t exchange(LaneExchange what, std::uint64_t bits, int argument, std::uint32_t mask,
                          const std::source_location& where) {
     const int warp = now_ / 32, lane = now_ % 32;
     EmulatedThread& mine = own();
@@ -130,19 +119,19 @@ class BlockRun {
     mine.where = where;
     if ((mask >> lane & 1U) == 0)
       fault(now_, "is lane ", lane, " and is not in the mask of its own ", name_of(what), " at ", place_text(where));
-    Meeting& meeting = warp_meetings_[warp][warp_stretch_[warp] % 2];
-    if (what == Exchange::barrier) meeting.leave();
+    ThreadMeeting& meeting = warp_meetings_[warp][warp_stretch_[warp] % 2];
+    if (what == LaneExchange::barrier) meeting.leave();
     mine.doing = EmulatedThread::Doing::exchanges;
     if (complete(warp, mine)) finish(warp, mine.what, mine.mask);
     if (mine.doing != EmulatedThread::Doing::runs) wait(EmulatedThread::Doing::exchanges);
-    if (what == Exchange::barrier) meeting.enter();
+    if (what == LaneExchange::barrier) meeting.enter();
     return mine.bits;
   }
 
  private:
   EmulatedThread& of(int thread) { return states_[static_cast<std::size_t>(thread)]; }
 
-  static std::string_view name_of(Exchange what) {
+  static std::string_view name_of(LaneExchange what) {
     constexpr std::string_view names[] = {"shuffle_down", "shuffle_xor", "broadcast", "ballot", "sync_warp"};
     return names[static_cast<std::size_t>(what)];
   }
@@ -165,6 +154,7 @@ class BlockRun {
   void wait(EmulatedThread::Doing doing) {
     own().doing = doing;
     fibers_.pause();
+    if (given_up_) throw GivenUp();
   }
 
   static void begin(void* argument, int thread) noexcept {
@@ -176,11 +166,15 @@ class BlockRun {
       if (const std::size_t left = run.own().copies.size(); left != 0)
         run.fault(thread, "ends while ", left, left == 1 ? " asynchronous copy" : " asynchronous copies",
                   " of its own is under way: wait_copies, or commit_copies before it, is missing");
+    } catch (const GivenUp&) {
     } catch (...) {
+      const EmulatorScope emulator;
       run.thrown_ = std::current_exception();
     }
-    const EmulatorScope emulator;
-    run.own().doing = EmulatedThread::Doing::ended;
+    {
+      const EmulatorScope emulator;
+      run.own().doing = EmulatedThread::Doing::ended;
+    }
     run.end_.leave();
   }
 
@@ -200,18 +194,34 @@ class BlockRun {
       for (const int i : turns) {
         if (of(i).doing != EmulatedThread::Doing::runs) continue;
         ran = true;
-        now_ = i;
-        fibers_.resume(i);
-        now_ = -1;
-        if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+        of(i).begun = true;
+        turn(i);
+        if (thrown_) give_up(std::exchange(thrown_, nullptr));
       }
       if (ran) continue;
       if (std::all_of(states_.begin(), states_.end(),
                       [](const EmulatedThread& t) { return t.doing == EmulatedThread::Doing::ended; }))
         break;
-      open_barrier();
+      try {
+        open_barrier();
+      } catch (...) {
+        give_up(std::current_exception());
+      }
     }
     end_.enter();
+  }
+  void turn(int i) {
+    now_ = i;
+    fibers_.resume(i);
+    now_ = -1;
+  }
+  /// Lets the threads that began end, and throws what was wrong.
+  [[noreturn]] void give_up(const std::exception_ptr& why) {
+    given_up_ = true;
+    for (int i = 0; i < kernel_.threads; ++i)
+      if (of(i).begun && of(i).doing != EmulatedThread::Doing::ended) turn(i);
+    end_.enter();
+    std::rethrow_exception(why);
   }
 
   /// Nobody can go on: every thread waits at the same barrier, which opens, or the sentence says who waits in vain.
@@ -262,29 +272,29 @@ class BlockRun {
     return true;
   }
   /// Every lane is there: each takes what is meant for it, and goes on.
-  void finish(int warp, Exchange what, std::uint32_t mask) {
-    if (what == Exchange::barrier) ++warp_stretch_[warp];
+  void finish(int warp, LaneExchange what, std::uint32_t mask) {
+    if (what == LaneExchange::barrier) ++warp_stretch_[warp];
     std::uint64_t given[32] = {}, votes = 0;
     for (int lane = 0; lane < 32; ++lane) {
       given[lane] = of(warp * 32 + lane).bits;
-      if ((mask >> lane & 1U) != 0 && what == Exchange::ballot) votes |= given[lane] << lane;
+      if ((mask >> lane & 1U) != 0 && what == LaneExchange::ballot) votes |= given[lane] << lane;
     }
     for (int lane = 0; lane < 32; ++lane) {
       if ((mask >> lane & 1U) == 0) continue;
       EmulatedThread& t = of(warp * 32 + lane);
-      t.bits = what == Exchange::ballot ? votes : given[source_of(what, warp, lane, t)];
+      t.bits = what == LaneExchange::ballot ? votes : given[source_of(what, warp, lane, t)];
       t.doing = EmulatedThread::Doing::runs;
     }
   }
-  int source_of(Exchange what, int warp, int lane, const EmulatedThread& t) const {
+  int source_of(LaneExchange what, int warp, int lane, const EmulatedThread& t) const {
     int from = lane;
-    if (what == Exchange::down && t.argument >= 0) from = lane + t.argument < 32 ? lane + t.argument : lane;
-    if (what == Exchange::exclusive) from = lane ^ t.argument;
-    if (what == Exchange::broadcast) from = t.argument;
-    if ((what == Exchange::down && t.argument < 0) || from < 0 || from > 31)
+    if (what == LaneExchange::down && t.argument >= 0) from = lane + t.argument < 32 ? lane + t.argument : lane;
+    if (what == LaneExchange::exclusive) from = lane ^ t.argument;
+    if (what == LaneExchange::broadcast) from = t.argument;
+    if ((what == LaneExchange::down && t.argument < 0) || from < 0 || from > 31)
       fault(warp * 32 + lane, "asks ", name_of(what), " at ", place_text(t.where),
             " for a lane that is none: ", t.argument);
-    if (what != Exchange::barrier && (t.mask >> from & 1U) == 0)
+    if (what != LaneExchange::barrier && (t.mask >> from & 1U) == 0)
       fault(warp * 32 + lane, "reads lane ", from, " in ", name_of(what), " at ", place_text(t.where),
             ", which is not in the mask");
     return from;
@@ -299,8 +309,9 @@ class BlockRun {
   std::exception_ptr thrown_;
   std::int64_t block_ = 0;
   int now_ = -1;
+  bool given_up_ = false;
   std::uint32_t stretch_ = 1, warp_stretch_[32] = {};
-  Meeting start_, end_, block_meetings_[2], warp_meetings_[32][2];
+  ThreadMeeting start_, end_, block_meetings_[2], warp_meetings_[32][2];
 };
 
 STROP_IMPL void Deeds::add(const Moment& m) {
@@ -362,11 +373,13 @@ STROP_IMPL void emulated_atomic(SharedCell& cell, std::int64_t i, std::int64_t s
 
 STROP_IMPL void emulated_bounds(std::string_view array, std::int64_t i, std::int64_t size) {
   if (i >= 0 && i < size) return;
+  const EmulatorScope emulator;
   const BlockRun& run = BlockRun::get();
   run.fault(run.thread(), "is outside of ", array, ": element ", i, " of ", size);
 }
 STROP_IMPL void emulated_pack(std::string_view array, std::int64_t i, std::int64_t size, const void* data,
                               std::int64_t width) {
+  const EmulatorScope emulator;
   const BlockRun& run = BlockRun::get();
   const std::int64_t n = 16 / width;
   if (i < 0 || i > size - n)
@@ -379,14 +392,23 @@ STROP_IMPL int emulated_thread() {
   const EmulatorScope emulator;
   return BlockRun::get().thread();
 }
-STROP_IMPL int emulated_threads() { return BlockRun::get().threads(); }
-STROP_IMPL std::int64_t emulated_block() { return BlockRun::get().block(); }
-STROP_IMPL std::int64_t emulated_blocks() { return BlockRun::get().blocks(); }
+STROP_IMPL int emulated_threads() {
+  const EmulatorScope emulator;
+  return BlockRun::get().threads();
+}
+STROP_IMPL std::int64_t emulated_block() {
+  const EmulatorScope emulator;
+  return BlockRun::get().block();
+}
+STROP_IMPL std::int64_t emulated_blocks() {
+  const EmulatorScope emulator;
+  return BlockRun::get().blocks();
+}
 STROP_IMPL void emulated_sync(const std::source_location& where) {
   const EmulatorScope emulator;
   BlockRun::get().sync(where);
 }
-STROP_IMPL std::uint64_t emulated_exchange(Exchange what, std::uint64_t bits, int argument, std::uint32_t mask,
+STROP_IMPL std::uint64_t emulated_exchange(LaneExchange what, std::uint64_t bits, int argument, std::uint32_t mask,
                                            const std::source_location& where) {
   const EmulatorScope emulator;
   return BlockRun::get().exchange(what, bits, argument, mask, where);

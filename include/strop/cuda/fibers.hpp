@@ -25,7 +25,7 @@ class Fibers {
   void start(int i, Body body, void* argument);
   /// Runs fiber i until it pauses or ends.
   void resume(int i);
-  /// Goes back to who resumed this fiber. Called by a fiber.
+  /// Goes back to who resumed this fiber. Called by a fiber, within an EmulatorScope.
   void pause();
 
  private:

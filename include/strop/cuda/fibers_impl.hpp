@@ -21,10 +21,25 @@ __attribute__((weak)) void* __tsan_get_current_fiber();
 __attribute__((weak)) void* __tsan_create_fiber(unsigned flags);
 __attribute__((weak)) void __tsan_destroy_fiber(void* fiber);
 __attribute__((weak)) void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+__attribute__((weak)) void __tsan_ignore_thread_begin();
+__attribute__((weak)) void __tsan_ignore_thread_end();
 }
 // NOLINTEND(bugprone-reserved-identifier)
 
 namespace strop::inline v0::detail {
+
+/// While it lives the thread sanitizer does not look at what a fiber does for the emulator: that is in order, as fibers
+/// take turns, and says nothing of the order of what they do for themselves.
+struct EmulatorScope {
+  EmulatorScope() {
+    if constexpr (watches_threads) __tsan_ignore_thread_begin();
+  }
+  ~EmulatorScope() {
+    if constexpr (watches_threads) __tsan_ignore_thread_end();
+  }
+  EmulatorScope(const EmulatorScope&) = delete;
+  EmulatorScope& operator=(const EmulatorScope&) = delete;
+};
 
 struct Fibers::State {
   struct Fiber {
@@ -50,13 +65,27 @@ struct Fibers::State {
     return state;
   }
   static void begin() {
-    State& state = *starting();
-    state.arrive(nullptr);
-    const int i = state.running;
-    Fiber& fiber = state.fibers[static_cast<std::size_t>(i)];
-    fiber.body(fiber.argument, i);
-    state.leave(nullptr);
-    setcontext(&state.outside);
+    State* state = nullptr;
+    Body body = nullptr;
+    void* argument = nullptr;
+    int i = 0;
+    {
+      const EmulatorScope emulator;
+      state = starting();
+      state->arrive(nullptr);
+      i = state->running;
+      body = state->fibers[static_cast<std::size_t>(i)].body;
+      argument = state->fibers[static_cast<std::size_t>(i)].argument;
+    }
+    body(argument, i);
+    void* next = nullptr;
+    {
+      const EmulatorScope emulator;
+      next = state->outside_watched;
+      state->leave(nullptr);
+    }
+    if constexpr (watches_threads) __tsan_switch_to_fiber(next, without_order);
+    setcontext(&state->outside);
   }
   /// A fiber was entered, whose stack the address sanitizer knew by `fake_stack`.
   void arrive(void* fake_stack) {
@@ -65,7 +94,6 @@ struct Fibers::State {
   /// A fiber is about to be left; for good where nothing is kept.
   void leave(void** fake_stack) {
     if constexpr (sanitized) __sanitizer_start_switch_fiber(fake_stack, outside_stack, outside_bytes);
-    if constexpr (watches_threads) __tsan_switch_to_fiber(outside_watched, without_order);
   }
 };
 
@@ -118,6 +146,7 @@ STROP_IMPL void Fibers::pause() {
   State& state = *state_;
   State::Fiber& fiber = state.fibers[static_cast<std::size_t>(state.running)];
   state.leave(&fiber.fake_stack);
+  if constexpr (watches_threads) __tsan_switch_to_fiber(state.outside_watched, State::without_order);
   swapcontext(&fiber.context, &state.outside);
   state.arrive(fiber.fake_stack);
 }
