@@ -8,10 +8,8 @@
 #include <strop/cuda/block.hpp>
 
 #include <cmath>
-#include <concepts>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 namespace strop::inline v0::cuda {
 
@@ -19,7 +17,7 @@ namespace strop::inline v0::cuda {
 /// elements of each row count; the others become 0. y without memory: nobody asked.
 template <class X, class Y>
 struct SoftmaxRows {
-  using C = std::conditional_t<std::same_as<ComputeAs<Y>, double>, double, ComputeAs<X>>;
+  using C = ComputeAs<X>;
   Global<const X> x;
   Global<Y> y;
   Global<const std::int64_t> lengths;

@@ -97,7 +97,8 @@ TEST_CASE("kernels of softmax give what the CPU gives") {
 TEST_CASE("a softmax of another type than its input") {
   const NDArray x = numbers({3, 40}, f16);
   same(rows<false, half, float>(x, 1, 1, {}, false), softmax(x, {.dtype = f32}), false);
-  same(rows<true, half, double>(x, 1, 1, {}, false), log_softmax(x, {.dtype = f64}), false);
+  same(rows<true, half, double>(x, 1, 1, {}, false), log_softmax(x, {.dtype = f64}).to(f32),
+       false);  // it is computed in float
 }
 TEST_CASE("rows that end early") {
   for (const auto& [shape, axis] : {Case{{4, 37}, 1}, Case{{4, 1030}, 1}, Case{{6, 4}, 0}}) {
