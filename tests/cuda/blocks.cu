@@ -61,22 +61,16 @@ void reduce(const Queue& queue, const ReduceShape& a, const Step& step = {}) {
   run_reduce<X, Y>(step, a, {}, {}, {}, false, queue);
 }
 template <class X>
-void reduce_numbers(const Queue& queue, const ReduceShape& a) {
+void reduce_integers(const Queue& queue, const ReduceShape& a) {
   reduce<SumStep<X>, X>(queue, a);
-  reduce<ProductStep<X>, X>(queue, a);
   reduce<ExtremeStep<X, true>, X>(queue, a);
-  reduce<ExtremeStep<X, false>, X>(queue, a);
-  reduce<PositionStep<X, true>, X>(queue, a);
-  reduce<PositionStep<X, false>, X>(queue, a);
 }
+/// The steps that differ most from one floating type to the other.
 template <class X>
 void reduce_floating(const Queue& queue, const ReduceShape& a) {
-  reduce_numbers<X>(queue, a);
-  reduce<SumStep<X, true>, X>(queue, a);
-  reduce<ProductStep<X, true>, X>(queue, a);
-  reduce<MagnitudeStep<X>, X>(queue, a);
+  reduce<SumStep<X>, X>(queue, a);
   reduce<LengthStep<X>, X>(queue, a);
-  reduce<MeanStep<X>, X>(queue, a, MeanStep<X>(a.terms.count));
+  reduce<PositionStep<X, true>, X>(queue, a);
   run_softmax_rows<false>(SoftmaxRows<X, X>{}, queue);
   run_softmax_rows<true>(SoftmaxRows<X, X>{}, queue);
 }
@@ -88,12 +82,15 @@ cudaError_t queue_blocks(cudaStream_t stream, const ReduceShape& a) {
   const Queue queue{stream, status};
   queue(Words{});
   reduce_floating<float>(queue, a);
+  reduce<ProductStep<float>, float>(queue, a);
+  reduce<ExtremeStep<float, false>, float>(queue, a);
+  reduce<MagnitudeStep<float>, float>(queue, a);
+  reduce<SumStep<float, true>, float>(queue, a);
+  reduce<MeanStep<float>, float>(queue, a, MeanStep<float>(a.terms.count));
   reduce_floating<double>(queue, a);
   reduce_floating<strop::half>(queue, a);
-  reduce_floating<strop::bfloat16>(queue, a);
-  reduce_numbers<std::int8_t>(queue, a);
-  reduce_numbers<std::uint8_t>(queue, a);
-  reduce_numbers<std::int32_t>(queue, a);
-  reduce_numbers<std::int64_t>(queue, a);
+  reduce<SumStep<strop::bfloat16>, strop::bfloat16>(queue, a);
+  reduce_integers<std::int8_t>(queue, a);
+  reduce_integers<std::int64_t>(queue, a);
   return status;
 }
