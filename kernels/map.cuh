@@ -5,6 +5,7 @@
 #pragma once
 #include "map_layout.cuh"
 
+#include <strop/cuda/pack.hpp>
 #include <strop/op/gradient.hpp>
 
 #include <cstddef>
@@ -19,15 +20,6 @@ constexpr auto evaluate(const T& op, const C* x, std::index_sequence<I...>) {
   return detail::as_numbers<number::Num<Y>>(
       op.forward(detail::NumberAt<T, I, number::Num<C>>(number::Num<C>(x[I]))...));
 }
-
-/// As many elements as one thread moves at once.
-template <class E>
-struct alignas(16) Pack {
-  static constexpr std::int64_t size = 16 / static_cast<std::int64_t>(sizeof(E));
-  E e[static_cast<std::size_t>(size)];
-};
-/// Whether a pack may begin there.
-inline bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
 
 /// The map on packs: y becomes the results, or grows by them.
 template <class T, class E, std::size_t N, std::size_t M>
