@@ -39,7 +39,7 @@ static_assert(
             strop::BindOptions, strop::Inferred<int>, strop::Executor, strop::MemoryPlan, strop::TracedFunction<int>>);
 static_assert(
     defined<strop::Engine, strop::EngineKind, strop::EngineOptions, strop::EngineVariable, strop::EngineVariables,
-            strop::EngineUses, strop::EngineDone, strop::EngineStep, strop::EngineContext, strop::EngineStreams,
+            strop::EngineUses, strop::EngineDone, strop::EngineStep, strop::EngineContext,
             strop::FailedOperation, strop::Trace, strop::TraceNotes, strop::EngineNotes>);
 static_assert(
     defined<strop::DataBatch, strop::DataDesc, strop::DataIter, strop::LastBatch, strop::ArraySources,
