@@ -169,6 +169,31 @@ TEST_CASE("memory that another stream still uses is not handed out again") {
   }
 }
 
+TEST_CASE("a wait that is missing gives wrong numbers here") {
+  const shim::Kernels<checks::Quadratic> kernels;
+  const NDArray x = numbers({64});
+  for (const bool planted : {false, true}) {
+    const shim::Device scope;
+    const NDArray there = x.to(shim::device), y = next(there);
+    const stream_scope on(shim::device);
+    shim::faults.follows_nobody = planted;
+    CHECK(allclose(next(y), x + 2) == !planted);
+  }
+  for (const bool planted : {false, true}) {
+    const shim::Device scope;
+    std::optional<NDArray> there = x.to(shim::device);
+    NDArray y;
+    {
+      const stream_scope on(shim::device);
+      y = next(*there);
+    }
+    shim::faults.passes_at_once = planted;
+    there.reset();
+    const NDArray other = full({64}, 9, shim::device);
+    CHECK(allclose(y, x + 1) == !planted);
+  }
+}
+
 TEST_CASE("blocks of a scope's stream go round there, and back to the pool when it ends") {
   const shim::Device scope;
   const shim::Kernels<checks::Quadratic> kernels;

@@ -3,7 +3,6 @@
 /// What a function may ask to be called with: the device that it works for and a stream of that device.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <strop/core/device.hpp>
 #include <strop/core/error.hpp>
 #include <strop/memory/gpu.hpp>
@@ -49,22 +48,23 @@ inline std::uint8_t lane_of(Device device, bool copies) {
 class StreamScope {
  public:
   /// Error where there is no such device.
-  explicit StreamScope(unsigned lane) : context_(device_of_lane(lane), nullptr) {
-    if (lane == 0 || memory::gpu_driver.load(std::memory_order_acquire) == nullptr) return;
-    const bool copies = lane % 2 == 0;
-    current_.emplace(copies ? memory::detail::copy_stream(context_.device_)
-                            : memory::detail::compute_stream(context_.device_));
-    context_.stream_ = stream()->handle();
-  }
+  explicit StreamScope(unsigned lane)
+      : current_(find(lane)), context_(device_of_lane(lane), stream() == nullptr ? nullptr : stream()->handle()) {}
   StreamScope(const StreamScope&) = delete;
   StreamScope& operator=(const StreamScope&) = delete;
 
   const EngineContext& context() const { return context_; }
   /// Null where the function has none.
-  memory::detail::GpuStream* stream() const { return current_ ? &current_->stream() : nullptr; }
+  memory::detail::GpuStream* stream() const { return current_.stream(); }
 
  private:
-  std::optional<memory::detail::CurrentStream> current_;
+  static memory::detail::GpuStream* find(unsigned lane) {
+    if (lane == 0 || memory::gpu_driver.load(std::memory_order_acquire) == nullptr) return nullptr;
+    const bool copies = lane % 2 == 0;
+    return copies ? &memory::detail::copy_stream(device_of_lane(lane))
+                  : &memory::detail::compute_stream(device_of_lane(lane));
+  }
+  memory::detail::CurrentStream current_;
   EngineContext context_;
 };
 

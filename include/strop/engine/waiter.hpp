@@ -45,7 +45,7 @@ class StreamWaiter {
     std::uint64_t mark;
     Item* next = nullptr;
   };
-  static void complete(const Item& item) noexcept;
+  static void complete(Item* item) noexcept;
   void work() noexcept;
 
   SpinLock lock_;

@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <strop/core/config.hpp>
 #include <strop/core/fork.hpp>
 #include <strop/engine/core.hpp>
@@ -15,50 +14,50 @@
 namespace strop::inline v0::detail {
 
 STROP_IMPL void StreamWaiter::add(Operation* operation, memory::detail::GpuStream& stream, std::uint64_t mark) {
-  auto item = std::make_unique<Item>(Item{operation, &stream, mark});
+  auto* const item = new Item{operation, &stream, mark};
   Core::retain(operation);
+  bool waits = false;
   {
     Hold hold(lock_);
-    if (!started_)
+    if (!started_ && !stopping_)
       started_ =
           thread_.start([](void* self) -> void* { return static_cast<StreamWaiter*>(self)->work(), nullptr; }, this);
-    if (started_) {
-      (first_ == nullptr ? first_ : last_->next) = item.get();
-      last_ = item.release();
+    waits = started_;
+    if (waits) {
+      (first_ == nullptr ? first_ : last_->next) = item;
+      last_ = item;
     }
   }
-  if (item == nullptr)
-    wake_.release();
-  else
-    complete(*item);
+  waits ? wake_.release() : complete(item);
 }
 
-STROP_IMPL void StreamWaiter::complete(const Item& item) noexcept {
+STROP_IMPL void StreamWaiter::complete(Item* item) noexcept {
   const ForkPass pass;  // a fork waits for the operation, not the other way round
   std::exception_ptr error;
   try {
-    item.stream->wait(item.mark);
+    item->stream->wait(item->mark);
   } catch (...) {
     error = std::current_exception();
   }
-  Core::done(item.operation, std::move(error));
-  Core::drop(item.operation);
+  Core::done(item->operation, std::move(error));
+  Core::drop(item->operation);
+  delete item;
 }
 
 STROP_IMPL void StreamWaiter::work() noexcept {
   for (;;) {
     wake_.acquire();
-    std::unique_ptr<Item> item;
+    Item* item = nullptr;
     {
       Hold hold(lock_);
-      item.reset(first_);
+      item = first_;
       if (item == nullptr) {
         if (stopping_) return;
         continue;
       }
       first_ = item->next;
     }
-    complete(*item);
+    complete(item);
   }
 }
 

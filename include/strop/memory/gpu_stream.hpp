@@ -94,25 +94,29 @@ inline constinit GpuDevice gpu_devices[device_count];
 GpuStream& compute_stream(Device device);
 GpuStream& copy_stream(Device device);
 
-/// While it lives, the thread's work on the stream's device goes there.
+/// While it lives, the thread's work on the stream's device goes there. Null changes nothing.
 class CurrentStream {
  public:
-  explicit CurrentStream(GpuStream& stream) : stream_(stream), outer_(innermost) { innermost = this; }
-  ~CurrentStream() { innermost = outer_; }
+  explicit CurrentStream(GpuStream* stream) : stream_(stream), outer_(innermost) {
+    if (stream != nullptr) innermost = this;
+  }
+  ~CurrentStream() {
+    if (stream_ != nullptr) innermost = outer_;
+  }
   CurrentStream(const CurrentStream&) = delete;
   CurrentStream& operator=(const CurrentStream&) = delete;
 
-  GpuStream& stream() const { return stream_; }
+  GpuStream* stream() const { return stream_; }
   static GpuStream* find(Device device) {
     for (const CurrentStream* at = innermost; at != nullptr; at = at->outer_)
-      if (at->stream_.device() == device) return &at->stream_;
+      if (at->stream_->device() == device) return at->stream_;
     return nullptr;
   }
 
  private:
   static inline constinit thread_local const CurrentStream* innermost = nullptr;
-  GpuStream& stream_;
-  const CurrentStream* outer_;
+  GpuStream* const stream_;
+  const CurrentStream* const outer_;
 };
 
 /// The stream that this thread's work on the device goes to. Error where there is no such device.
@@ -133,16 +137,16 @@ namespace strop::inline v0 {
 class stream_scope {
  public:
   [[nodiscard("the stream is the thread's while it lives: give it a name")]] explicit stream_scope(Device device)
-      : current_(memory::detail::GpuDevice::of(device).take_idle(device)) {}
+      : current_(&memory::detail::GpuDevice::of(device).take_idle(device)) {}
   ~stream_scope() {
-    memory::detail::GpuStream& stream = current_.stream();
+    memory::detail::GpuStream& stream = *current_.stream();
     memory::detail::gpu_devices[stream.device().id].give_idle(stream);
   }
   stream_scope(const stream_scope&) = delete;
   stream_scope& operator=(const stream_scope&) = delete;
 
   /// The stream, as the driver's kernels take it (a cudaStream_t).
-  void* stream() const { return current_.stream().handle(); }
+  void* stream() const { return current_.stream()->handle(); }
 
  private:
   memory::detail::CurrentStream current_;
