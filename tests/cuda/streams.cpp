@@ -307,6 +307,30 @@ TEST_CASE("gradients, copies, halves and sums in a scope are those outside of it
   }
 }
 
+TEST_CASE("a bound graph runs on any stream, and its arena with it") {
+  const shim::Kernels<checks::Quadratic> kernels;
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    const shim::Device scope(seed);
+    const NDArray x = numbers({32}), there = x.to(shim::device);
+    Symbol graph = var("data");
+    for (int i = 0; i < 5; ++i) graph = checks::quadratic(graph, {.b = 1, .c = 1});
+    auto run = graph.bind(shim::device, {{"data", there}});
+    const NDArray first = run.forward()[0].copy();
+    next(there, into(there));
+    NDArray second;
+    {
+      const stream_scope on(shim::device);
+      second = run.forward()[0].copy();
+    }
+    next(there, into(there));
+    const NDArray third = run.forward()[0].copy();
+    same(third, x + 7);
+    same(second, x + 6);
+    same(first, x + 5);
+  }
+}
+
 TEST_CASE("threads with streams of their own share what they read") {
   for (std::uint32_t seed = 1; seed < 4; ++seed) {
     const shim::Device scope(seed);
