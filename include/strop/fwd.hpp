@@ -33,6 +33,7 @@ template <class E>
 struct CsrView;
 template <class E>
 struct RowSparseView;
+class stream_scope;
 
 // Operators, what they state and what they are given: core/params.hpp, op/
 template <class T, class When>
@@ -177,7 +178,6 @@ struct EngineUses;
 class EngineDone;
 class EngineStep;
 class EngineContext;
-struct EngineStreams;
 class FailedOperation;
 class Trace;
 class TraceNotes;

@@ -206,6 +206,12 @@ static void devices() {
   } catch (const std::exception& e) {  // this program brings no kernels
     std::puts(e.what());
   }
+  try {
+    strop::stream_scope on(strop::gpu(0));
+    CHECK(false);
+  } catch (const strop::Error& e) {
+    std::puts(e.what());
+  }
 }
 
 static void engine() {
@@ -275,5 +281,6 @@ int main() {
   libraries();
   std::puts("all of 2.1");
 }
+// expect: strop: gpu(0) was asked for, but this program has no GPU: no .cu file with strop is in it
 // expect: strop: gpu(0) was asked for, but this program has no GPU: no .cu file with strop is in it
 // expect: all of 2.1

@@ -20,7 +20,7 @@ constexpr bool defined = ((sizeof(T) > 0) && ...);
 static_assert(defined<strop::Error, strop::half, strop::bfloat16, strop::Dtype, strop::DtypeSet, strop::DeviceKind,
                       strop::Device, strop::Shape>);
 static_assert(defined<strop::Storage, strop::GradRequest, strop::NDArray, strop::Coordinates, strop::View<float, 2>,
-                      strop::CsrView<float>, strop::RowSparseView<float>>);
+                      strop::CsrView<float>, strop::RowSparseView<float>, strop::stream_scope>);
 static_assert(defined<strop::Required<int>, strop::Axes, strop::Range, strop::Note, strop::Share, strop::Resources,
                       strop::Shapes, strop::Types, strop::Storages, strop::Context, strop::Cpu, strop::Cuda,
                       strop::CsrResult<float>, strop::RowSparseResult<float>, strop::Request, strop::Keeps>);
@@ -39,8 +39,8 @@ static_assert(
             strop::BindOptions, strop::Inferred<int>, strop::Executor, strop::MemoryPlan, strop::TracedFunction<int>>);
 static_assert(
     defined<strop::Engine, strop::EngineKind, strop::EngineOptions, strop::EngineVariable, strop::EngineVariables,
-            strop::EngineUses, strop::EngineDone, strop::EngineStep, strop::EngineContext, strop::EngineStreams,
-            strop::FailedOperation, strop::Trace, strop::TraceNotes, strop::EngineNotes>);
+            strop::EngineUses, strop::EngineDone, strop::EngineStep, strop::EngineContext, strop::FailedOperation,
+            strop::Trace, strop::TraceNotes, strop::EngineNotes>);
 static_assert(defined<strop::DataBatch, strop::DataDesc, strop::DataIter, strop::LastBatch, strop::ArraySources,
                       strop::NDArrayParams, strop::NDArrayIter, strop::CSVParams, strop::CSVIter, strop::MNISTParams,
                       strop::MNISTIter, strop::ImageRecordParams, strop::ImageRecordIter, strop::ResizeIter,

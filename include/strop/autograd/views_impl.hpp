@@ -7,6 +7,7 @@
 #include <strop/autograd/views.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/device_work.hpp>
 #include <strop/tensor/reshape_codes.hpp>
 
 #include <algorithm>
@@ -71,8 +72,8 @@ class ViewStep : public Function {
     const NDArray made(like.shape(), like.dtype(), like.device());
     const auto size = size_of(like.dtype());
     if (spread) clear(made, made.size() * size);
-    memory::detail::copy_bytes(made.device(), made.bytes() + (spread ? first_ * size : 0), head.device(),
-                               head.bytes() + (spread ? 0 : first_ * size), part_.size() * size);
+    copy_between(made, made.bytes() + (spread ? first_ * size : 0), head, head.bytes() + (spread ? 0 : first_ * size),
+                 part_.size() * size);
     return made;
   }
 

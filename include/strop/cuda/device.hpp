@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// CUDA's devices: which there are, the stream of each, and the sentences of what fails on them. For .cu files.
+/// CUDA's devices: which there are, the thread's stream of each, and the sentences of what fails on them. For .cu
+/// files.
 #pragma once
 #if defined(__CUDACC__)
-#include <strop/memory/root.hpp>
+#include <strop/memory/gpu.hpp>
 #include <strop/op/entry.hpp>
 
 #include <cuda_runtime_api.h>
 
 #include <atomic>
-#include <mutex>
 
 namespace strop::inline v0::cuda {
 
@@ -43,8 +43,6 @@ inline void check_device(Device device) {
 
 /// What the library knows of a device in use.
 struct DeviceState {
-  std::mutex mutex;
-  std::atomic<cudaStream_t> stream{nullptr};
   std::atomic<const Entry*> last{nullptr};  // the operator whose kernel was launched last
 };
 inline DeviceState device_states[memory::detail::device_count];
@@ -81,19 +79,9 @@ class OnDevice {
   bool changed_ = false;
 };
 
-/// The stream that all work of arrays on the device goes through; it lives as long as the program.
+/// The stream that this thread's work on the device goes to: the device's own, or that of a strop::stream_scope.
 inline cudaStream_t stream_of(Device device) {
-  if (device.id >= 0 && device.id < memory::detail::device_count)
-    if (cudaStream_t const made = state_of(device).stream.load(std::memory_order_acquire)) return made;
-  const OnDevice here(device);
-  DeviceState& state = state_of(device);
-  const std::lock_guard lock(state.mutex);
-  if (state.stream.load(std::memory_order_relaxed) == nullptr) {
-    cudaStream_t stream = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), device, "making a stream");
-    state.stream.store(stream, std::memory_order_release);
-  }
-  return state.stream.load(std::memory_order_relaxed);
+  return static_cast<cudaStream_t>(memory::detail::current_stream(device).handle());
 }
 
 }  // namespace strop::inline v0::cuda

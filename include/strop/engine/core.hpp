@@ -16,6 +16,7 @@
 #include <strop/engine/options.hpp>
 #include <strop/engine/trace_record.hpp>
 #include <strop/engine/variable.hpp>
+#include <strop/engine/waiter.hpp>
 #include <strop/engine/workers.hpp>
 #include <utility>
 
@@ -43,10 +44,10 @@ struct Running {
   }
 };
 
-/// The queue of a device other than the processor, its threads and its streams.
+/// The queue of a device other than the processor, its threads, and who waits for its stream.
 struct Lane {
   Workers workers;
-  IdleStreams streams;
+  StreamWaiter waiter;
 };
 
 class Core {
@@ -61,7 +62,6 @@ class Core {
   unsigned number() const { return number_; }
   /// Makes the queue of a lane where there is none yet. Throws std::bad_alloc.
   void open_lane(unsigned lane);
-  IdleStreams* streams(unsigned lane) { return lane == 0 ? nullptr : &lane_at(lane)->streams; }
 
   // --- submitting
   /// Takes the block over; its uses are merged. Runs it here where the kind says so.
@@ -84,6 +84,8 @@ class Core {
   static void retain(Operation* operation) { operation->holders.fetch_add(1, std::memory_order_relaxed); }
   static void done(Operation* operation, std::exception_ptr error) noexcept;
   static void drop(Operation* operation) noexcept;
+  /// Has the asynchronous operation, whose function has returned or is about to, completed when the mark has passed.
+  void complete_after(Operation* operation, memory::detail::GpuStream& stream, std::uint64_t mark);
 
   // --- waiting
   /// Waits for the writes that have been pushed so far, and for the reads with `all`. Returns a share of var's failure.

@@ -49,26 +49,39 @@ namespace detail {
 
 /// How the functions of push and of push_async are called.
 struct CallPlain {
-  static constexpr bool asynchronous = false;
   template <class F>
   static constexpr bool takes = std::is_invocable_v<F&> || std::is_invocable_v<F&, const EngineContext&>;
+  /// A function that asks for a stream leaves work there.
+  template <class F>
+  static constexpr bool asynchronous = !std::is_invocable_v<F&>;
 
   template <class F>
   void operator()(F& f, Operation& operation) const {
-    call(f, *operation.core, operation.lane);
-  }
-  template <class F>
-  static void call(F& f, Core& core, unsigned lane) {
-    if constexpr (std::is_invocable_v<F&>) {
+    if constexpr (!asynchronous<F>) {
       static_cast<void>(f());
     } else {
-      StreamScope scope(core.streams(lane), device_of_lane(lane));
+      const StreamScope scope(operation.lane);
       static_cast<void>(f(scope.context()));
-      scope.finish();
+      if (memory::detail::GpuStream* const stream = scope.stream())
+        operation.core->complete_after(&operation, *stream, stream->mark());
+      else
+        Core::done(&operation, nullptr);
+    }
+  }
+  /// The same, and waits for what the function has left.
+  template <class F>
+  static void call(F& f, unsigned lane) {
+    if constexpr (!asynchronous<F>) {
+      static_cast<void>(f());
+    } else {
+      const StreamScope scope(lane);
+      static_cast<void>(f(scope.context()));
+      if (memory::detail::GpuStream* const stream = scope.stream()) stream->wait(stream->mark());
     }
   }
 };
 struct CallWithDone {
+  template <class F>
   static constexpr bool asynchronous = true;
   template <class F>
   static constexpr bool takes =
@@ -79,9 +92,8 @@ struct CallWithDone {
     if constexpr (std::is_invocable_v<F&, EngineDone>) {
       static_cast<void>(f(EngineDone(operation)));
     } else {
-      StreamScope scope(operation.core->streams(operation.lane), device_of_lane(operation.lane));
+      const StreamScope scope(operation.lane);
       static_cast<void>(f(scope.context(), EngineDone(operation)));
-      scope.leave_running();
     }
   }
 };

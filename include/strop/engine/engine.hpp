@@ -115,7 +115,7 @@ class Engine {
     detail::InlineRun scope(*core_, links, n, uses.name, site);
     if (!scope.clean()) return;
     try {
-      detail::CallPlain::call(fn, *core_, 0);
+      detail::CallPlain::call(fn, 0);
     } catch (...) {
       scope.failed();
     }
@@ -186,7 +186,7 @@ class Engine {
     const detail::InlineTrace trace(record, scope, links, n);
     if (!scope.clean()) return;
     try {
-      detail::CallPlain::call(fn, *core_, lane);
+      detail::CallPlain::call(fn, lane);
     } catch (...) {
       scope.failed();
     }
@@ -257,6 +257,7 @@ class Engine::Bulk {
 #include <strop/engine/step_impl.hpp>
 #include <strop/engine/uses_impl.hpp>
 #include <strop/engine/wait_impl.hpp>
+#include <strop/engine/waiter_impl.hpp>
 #endif
 
 #include <strop/core/pop_macros.def>

@@ -375,6 +375,10 @@ STROP_IMPL void Core::drop(Operation* operation) noexcept {
   operation->free();
 }
 
+STROP_IMPL void Core::complete_after(Operation* operation, memory::detail::GpuStream& stream, std::uint64_t mark) {
+  lane_at(operation->lane)->waiter.add(operation, stream, mark);
+}
+
 // --- completion of everything ---------------------------------------------------------------------------------------
 
 /// Whether everything that has been pushed is complete. Completions are counted first: a sum of pushes that is taken

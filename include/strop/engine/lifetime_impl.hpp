@@ -76,7 +76,7 @@ STROP_IMPL void AllCores::before_fork() {
     at->lanes_lock_.lock();
     at->each_lane([](Lane& lane) {
       lane.workers.before_fork();
-      lane.streams.lock();
+      lane.waiter.before_fork();
     });
     at->failures_lock_.lock();
   }
@@ -91,8 +91,7 @@ STROP_IMPL void AllCores::after_fork(bool child) {
   for (Core* at = newest; at != nullptr; at = at->older_) {
     at->failures_lock_.unlock();
     at->each_lane([child](Lane& lane) {
-      if (child) lane.streams.forget();
-      lane.streams.unlock();
+      lane.waiter.after_fork(child);
       lane.workers.after_fork(child);
     });
     at->lanes_lock_.unlock();
@@ -136,7 +135,10 @@ STROP_IMPL void Core::close() noexcept {
   kind_.store(EngineKind::naive, std::memory_order_seq_cst);
   quiesce();
   workers_.stop();
-  each_lane([](Lane& lane) { lane.workers.stop(); });
+  each_lane([](Lane& lane) {
+    lane.workers.stop();
+    lane.waiter.stop();
+  });
   tell_unseen();
 }
 
@@ -166,11 +168,7 @@ STROP_IMPL Core::~Core() {
     first_unraised_ = failure->next_unraised;
     failure->drop();
   }
-  for (unsigned lane = 1; lane <= max_lanes; ++lane)
-    if (Lane* const at = lane_at(lane)) {
-      at->streams.destroy_all(device_of_lane(lane));
-      delete at;
-    }
+  each_lane([](Lane& lane) { delete &lane; });
 }
 
 }  // namespace strop::inline v0::detail

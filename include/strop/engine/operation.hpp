@@ -94,7 +94,7 @@ struct FunctionTableOf {
   static constexpr FunctionTable value{
       run, nullptr, std::is_trivially_destructible_v<F> ? nullptr : destroy,
       static_cast<std::uint32_t>((sizeof(Operation) + sizeof(F) + alignof(Link) - 1) / alignof(Link) * alignof(Link)),
-      Call::asynchronous};
+      Call::template asynchronous<F>};
 };
 
 /// Sorts uses by variable, the order in which locks are waited for.

@@ -58,13 +58,15 @@ struct StepOf final : StepState {
 
   template <class G>
   StepOf(Core& core_, G&& g, const EngineUses& said, std::source_location where_)
-      : StepState(core_, call, takes_done, said, where_), function(std::forward<G>(g)) {}
+      : StepState(core_, call, takes_done || CallPlain::asynchronous<F>, said, where_), function(std::forward<G>(g)) {}
   static void call(StepState& state, Operation* operation) {
     F& f = static_cast<StepOf&>(state).function;
     if constexpr (takes_done)
       CallWithDone()(f, *operation);
+    else if (operation != nullptr)
+      CallPlain()(f, *operation);
     else
-      static_cast<void>(operation), CallPlain::call(f, state.core, state.lane);
+      CallPlain::call(f, state.lane);
   }
 };
 

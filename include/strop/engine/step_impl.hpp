@@ -59,6 +59,7 @@ class StepShare {
 };
 template <bool Asynchronous>
 struct CallStep {
+  template <class F>
   static constexpr bool asynchronous = Asynchronous;
   void operator()(StepShare& share, Operation& operation) const { share.run(operation); }
 };

@@ -34,7 +34,7 @@ STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
   if (values.size() == 0) return;
   if (out.request == Request::add)
     memory::detail::driver_for(ctx.device())
-        .add(ctx.device(), call.dtype, out.data, values.bytes(), out.data, values.size());
+        .add(ctx.device(), call.dtype, out.data, values.bytes(), out.data, values.size(), ctx.stream());
   else
     memory::detail::copy_bytes(ctx.device(), out.data, ctx.device(), values.bytes(),
                                values.size() * size_of(call.dtype));

@@ -67,7 +67,13 @@ STROP_IMPL Statistics statistics(Device device) { return detail::pool_of(device)
 
 STROP_IMPL void reset_peak(Device device) { detail::pool_of(device).reset_peak(); }
 
-STROP_IMPL void release_cached(Device device) { detail::pool_of(device).release_cached(); }
+STROP_IMPL void release_cached(Device device) {
+  detail::Pool& pool = detail::pool_of(device);
+  if (const auto reclaim = detail::root.reclaim.load(std::memory_order_acquire);
+      reclaim != nullptr && device.kind == DeviceKind::gpu)
+    reclaim(device);
+  pool.release_cached();
+}
 
 STROP_IMPL void set_limit(Device device, std::int64_t bytes) {
   if (bytes < 0)

@@ -31,6 +31,8 @@ constexpr Device pinned(int id = 0) { return {static_cast<DeviceKind>(3), static
 
 namespace detail {
 
+inline constexpr int device_count = 64;  // of one kind
+
 inline std::string name_of(Device device) {
   return device.kind == pinned().kind ? cat("pinned(", device.id, ')') : to_text(device);
 }

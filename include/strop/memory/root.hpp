@@ -16,8 +16,7 @@ namespace strop::inline v0::memory::detail {
 
 class Pool;
 
-inline constexpr int kind_count = 8;     // the original numbers its kinds 1 to 5
-inline constexpr int device_count = 64;  // of one kind
+inline constexpr int kind_count = 8;  // the original numbers its kinds 1 to 5
 
 /// Constant-initialised and never destroyed, as are the pools: memory may be released at any time of the program.
 struct Root {
@@ -25,6 +24,8 @@ struct Root {
   Backend backends[kind_count] = {{}, {acquire_from_system, give_back_to_system}};
   std::int64_t injected_skip = 0, injected_failures = 0;
   std::atomic<Pool*> pools[kind_count][device_count] = {};
+  /// Waits for released blocks of a GPU that are still in use, and hands them to the pool; null without a driver.
+  std::atomic<void (*)(Device) noexcept> reclaim{nullptr};
 
   /// Asks the device's backend; nullptr when it has none, or when a failure was injected.
   void* acquire(Device device, std::int64_t bytes, Backend& source) {

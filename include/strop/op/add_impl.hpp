@@ -6,6 +6,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_run.hpp>
+#include <strop/tensor/device_work.hpp>
 #include <strop/tensor/element_loops.hpp>
 
 #include <algorithm>
@@ -43,7 +44,13 @@ STROP_IMPL void add_elements(const NDArray& a, const NDArray& b, const NDArray& 
     const Dtype type = alike ? total.dtype() : real ? f64 : i64;
     const NDArray x = as_type(a, type), y = as_type(b, type),
                   sum = alike ? total : NDArray::fresh(total.shape(), type, device);
-    memory::detail::driver_for(device).add(device, type, x.bytes(), y.bytes(), sum.bytes(), total.size());
+    DeviceWork work(device);
+    work.reads(x);
+    work.reads(y);
+    work.writes(sum);
+    work.writes(total);
+    memory::detail::driver_for(device).add(device, type, x.bytes(), y.bytes(), sum.bytes(), total.size(),
+                                           memory::detail::current_stream(device).handle());
     convert_elements_on(device, type, sum.bytes(), total.dtype(), total.bytes(), alike ? 0 : total.size());
     return;
   }

@@ -54,7 +54,7 @@ STROP_IMPL void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
   const MapOperand& out = call.out[0];
   const bool add = out.request == Request::add;
   const auto add_to = [&](const std::byte* to, Index k) {
-    driver.add(ctx.device(), call.dtype, to, call.in[k].data, out.data, n);
+    driver.add(ctx.device(), call.dtype, to, call.in[k].data, out.data, n, ctx.stream());
   };
   Index first = add ? call.in.size() : -1;  // what lies in the result already
   for (Index k = 0; k < call.in.size() && !add; ++k)

@@ -19,6 +19,9 @@ struct DeviceWay {
                   Span<const MapOperand> out);
   /// Calls `use` with a context of the device.
   void (*in_context)(Device device, Span<const Request> requests, void (*use)(void* with, Context&), void* with);
+  /// Calls `run` as work of the device on the call's arrays, those that it makes included; null where nobody else is at
+  /// work on them.
+  void (*in_order)(const Plan& plan, Inputs in, Span<NDArray> out, void (*run)(void* with), void* with);
   bool defers;  // calls may wait in the engine's order (others have a queue of their own)
 };
 const DeviceWay& way_of(Device device);

@@ -7,6 +7,7 @@
 #include <strop/memory/gpu.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/device_work.hpp>
 
 namespace strop::inline v0::detail {
 
@@ -26,7 +27,7 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
   List<Request, 8> requests(out.size());
   for (Index i = 0; i < out.size(); ++i) requests[i] = out[i].request;
   Cuda context(device, requests.span(), call_mode.training);
-  context.use_stream(memory::detail::driver_for(device).stream(device));
+  context.use_stream(memory::detail::current_stream(device).handle());
   // A kernel loads operands of one type.
   Dtype stored = in.empty() ? out[0].dtype : stored_type(entry, in.size(), [&](Index i) { return in[i].dtype; });
   if (takes_as_double(entry, op, stored)) stored = f64;
@@ -51,6 +52,18 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
       convert_elements_on(device, stored, y[k].data, out[k].dtype, out[k].data, out[k].shape.size());
 }
 
+STROP_IMPL void run_on_stream(const Plan& plan, Inputs in, Span<NDArray> out, void (*run)(void*), void* with) {
+  DeviceWork work(plan.device);
+  const auto writes = [&] {
+    for (const NDArray& a : out) work.writes(a);
+    for (int i : plan.mutated) work.writes(*in[i]);
+  };
+  for (const NDArray* a : in) work.reads(*a);
+  writes();
+  run(with);
+  writes();  // what was made or replaced meanwhile
+}
+
 inline constexpr DeviceWay cpu_way{
     [](const Entry& entry) { return &entry.cpu; },
     [](const Entry& entry, const void* op, Device, const Shape& common, Span<const MapOperand> in,
@@ -59,16 +72,16 @@ inline constexpr DeviceWay cpu_way{
       Cpu context(device, requests, call_mode.training);
       use(with, context);
     },
-    true};
+    nullptr, true};
 
 inline constexpr DeviceWay gpu_way{
     &gpu_kernels, &run_map_on_gpu,
     [](Device device, Span<const Request> requests, void (*use)(void*, Context&), void* with) {
       Cuda context(device, requests, call_mode.training);
-      context.use_stream(memory::detail::driver_for(device).stream(device));
+      context.use_stream(memory::detail::current_stream(device).handle());
       use(with, context);
     },
-    false};
+    &run_on_stream, false};
 
 STROP_IMPL const DeviceWay& way_of(Device device) { return device.kind == DeviceKind::gpu ? gpu_way : cpu_way; }
 

@@ -12,6 +12,7 @@
 #include <strop/op/dispatch.hpp>
 #include <strop/op/plan.hpp>
 #include <strop/op/recent_impl.hpp>
+#include <strop/tensor/device_work.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <algorithm>
@@ -24,6 +25,9 @@ STROP_IMPL void install_sparse() { sparse_parts.install(all_sparse_parts); }
 
 STROP_IMPL NDArray sparse_as(const NDArray& x, Dtype type) {
   const NDArray values = NDArray::fresh(Shape{x.stored()}, type, x.device());
+  DeviceWork work(x.device());
+  work.reads(x);
+  work.writes(values);
   convert_elements_on(x.device(), x.dtype(), x.bytes(), type, values.bytes(), x.stored());
   NDArray y = NDArray::fresh_shell(x.shape(), type, x.device(), x.storage());
   y.body().buffer = values.body().buffer;
@@ -54,11 +58,12 @@ STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request req
   if (made.storage() != target.storage()) made = for_sparse().cast(made, target.storage());
   if (target.storage() == dense) {
     if (made.dtype() != target.dtype()) made = on_device(made, target.device());
-    if (made.device() == target.device())
-      convert_elements_on(target.device(), made.dtype(), made.bytes(), target.dtype(), target.bytes(), target.size());
-    else
-      memory::detail::copy_bytes(target.device(), target.bytes(), made.device(), made.bytes(),
-                                 target.size() * size_of(target.dtype()));
+    if (made.device() != target.device())
+      return copy_between(target, target.bytes(), made, made.bytes(), target.size() * size_of(target.dtype()));
+    DeviceWork work(target.device());
+    work.reads(made);
+    work.writes(target);
+    convert_elements_on(target.device(), made.dtype(), made.bytes(), target.dtype(), target.bytes(), target.size());
     return;
   }
   if (made.dtype() != target.dtype()) made = for_sparse().as_type(made, target.dtype());

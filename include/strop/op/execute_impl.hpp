@@ -278,7 +278,10 @@ STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, Span
     return execute(plan, call, in, out);
   }
   try {
-    Executing(plan, call, in, out).run();
+    Executing executing(plan, call, in, out);
+    const auto in_order = way_of(plan.device).in_order;
+    if (in_order == nullptr) return executing.run();
+    in_order(plan, in, out, [](void* with) { static_cast<Executing*>(with)->run(); }, &executing);
   } catch (const CallError& error) {
     fail(plan.entry->snake, ": ", error.said());
   }

@@ -8,6 +8,7 @@
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/sparse_parts.hpp>
+#include <strop/tensor/device_work.hpp>
 #include <strop/tensor/element_loops.hpp>
 #include <strop/tensor/merged.hpp>
 #include <strop/tensor/sparse.hpp>
@@ -18,9 +19,7 @@ namespace strop::inline v0::detail {
 
 /// The values, in the order of the pattern that `to` already has.
 STROP_IMPL void copy_values(const NDArray& values, const NDArray& to) {
-  if (values.size() != 0)
-    memory::detail::copy_bytes(to.device(), to.bytes(), values.device(), values.bytes(),
-                               values.size() * size_of(values.dtype()));
+  if (values.size() != 0) copy_between(to, to.bytes(), values, values.bytes(), values.size() * size_of(values.dtype()));
 }
 
 /// Whether the indices of a sparse array ascend, as the merging of patterns needs.

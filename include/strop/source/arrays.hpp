@@ -49,8 +49,10 @@
 #include <strop/engine/uses_impl.hpp>
 #include <strop/engine/variable_impl.hpp>
 #include <strop/engine/wait_impl.hpp>
+#include <strop/engine/waiter_impl.hpp>
 #include <strop/engine/workers_impl.hpp>
 #include <strop/memory/allocator_impl.hpp>
+#include <strop/memory/gpu_impl.hpp>
 #include <strop/memory/random_impl.hpp>
 #include <strop/number/jet_impl.hpp>
 #include <strop/ops/csr_graphs_impl.hpp>
@@ -61,6 +63,7 @@
 #include <strop/tensor/cast_impl.hpp>
 #include <strop/tensor/convert_impl.hpp>
 #include <strop/tensor/create_impl.hpp>
+#include <strop/tensor/device_work_impl.hpp>
 #include <strop/tensor/element_loops_impl.hpp>
 #include <strop/tensor/io_impl.hpp>
 #include <strop/tensor/literal_impl.hpp>

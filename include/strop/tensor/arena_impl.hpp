@@ -63,8 +63,7 @@ STROP_IMPL Ref<Buffer> Arena::part(const Ref<Arena>& arena, std::int64_t offset,
   auto* const place = new Place(arena, offset, bytes);
   const Buffer::Release give_back = [](void* context, void*) noexcept { delete static_cast<Place*>(context); };
   try {
-    return Ref(new Buffer(arena->device(), bytes, arena->address() + offset, give_back, place,
-                          arena->memory_->is_foreign() ? Foreign::yes : Foreign::no));
+    return Ref(new Buffer(*arena->memory_, bytes, arena->address() + offset, give_back, place));
   } catch (...) {
     delete place;
     throw;

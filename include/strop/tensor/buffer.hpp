@@ -71,9 +71,6 @@ class Pending : public Counted {
   const Calls& calls_;
 };
 
-/// Whether the owner of memory looks at it, or takes it away, without asking an array.
-enum class Foreign : bool { no, yes };
-
 /// Where arrays without elements lie on the CPU, so that addresses in them are not computed from a null pointer.
 alignas(64) inline constinit std::byte no_elements[64]{};
 
@@ -86,16 +83,26 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   using Release = void (*)(void* context, void* data) noexcept;
 
   Buffer(Device device, std::int64_t bytes) : device_(device), bytes_(bytes) {
-    if (device.kind == DeviceKind::gpu) memory::detail::driver_for(device);  // whose sentence is the one for arrays
-    data_ = bytes == 0 && device.kind == DeviceKind::cpu ? no_elements : memory::allocate(device, bytes);
+    if (device.kind == DeviceKind::gpu)
+      hold(memory::detail::GpuBlock::make(device, bytes));
+    else
+      data_ = bytes == 0 && device.kind == DeviceKind::cpu ? no_elements : memory::allocate(device, bytes);
   }
-  Buffer(Device device, std::int64_t bytes, void* data, Release release, void* context, Foreign foreign = Foreign::yes)
-      : device_(device),
+  Buffer(Device device, std::int64_t bytes, void* data, Release release, void* context)
+      : device_(device), bytes_(bytes), data_(data), release_(release), context_(context), foreign_(true) {
+    if (device.kind == DeviceKind::gpu) hold(memory::detail::GpuBlock::around(device, data, release, context, nullptr));
+  }
+  /// A part of `whole`, which outlives it, at another place of its memory.
+  Buffer(const Buffer& whole, std::int64_t bytes, void* data, Release release, void* context)
+      : device_(whole.device_),
         bytes_(bytes),
         data_(data),
         release_(release),
         context_(context),
-        foreign_(foreign == Foreign::yes) {}
+        foreign_(whole.foreign_) {
+    if (device_.kind == DeviceKind::gpu)
+      hold(memory::detail::GpuBlock::around(device_, data, release, context, whole.on_gpu()));
+  }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
@@ -107,6 +114,10 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   }
 
   Device device() const { return device_; }
+  /// Which streams use the memory; null on the CPU.
+  memory::detail::GpuBlock* on_gpu() const {
+    return device_.kind == DeviceKind::gpu ? static_cast<memory::detail::GpuBlock*>(context_) : nullptr;
+  }
   /// Memory whose owner may look at it, or take it away, without asking an array.
   bool is_foreign() const { return foreign_; }
   std::int64_t bytes() const { return bytes_; }
@@ -149,6 +160,12 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   bool is_lent() const { return lent_.load(std::memory_order_relaxed); }
 
  private:
+  /// Memory of a GPU is the block's, which knows who gives it back.
+  void hold(memory::detail::GpuBlock* block) {
+    data_ = block->data();
+    context_ = block;
+    release_ = [](void* held, void*) noexcept { static_cast<memory::detail::GpuBlock*>(held)->release(); };
+  }
   static void give_back(Device device, void* data, std::int64_t bytes, Release release, void* context) noexcept {
     if (release != nullptr)
       release(context, data);
@@ -160,7 +177,7 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
 
   Device device_;
   std::int64_t bytes_;
-  void* data_;
+  void* data_ = nullptr;
   Release release_ = nullptr;
   void* context_ = nullptr;
   std::atomic<std::uint64_t> version_{0};

@@ -8,6 +8,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/device_work.hpp>
 #include <strop/tensor/element_loops.hpp>
 #include <strop/tensor/merged.hpp>
 #include <strop/tensor/structure.hpp>
@@ -21,11 +22,14 @@ namespace strop::inline v0::detail {
 
 STROP_IMPL NDArray on_device(const NDArray& a, Device device) {
   if (a.device() == device) return a;
-  a.wait();
+  if (a.allocated()) a.bytes();  // once the engine has written them
   check_filled(a);
   const auto copied = [&](const NDArray& from, std::int64_t elements) {
     const std::int64_t bytes = elements * size_of(from.dtype());
     Ref<Buffer> to(new Buffer(device, bytes));
+    DeviceWork work(device.kind == DeviceKind::gpu ? device : from.device());
+    work.uses(from.body().buffer, false);
+    work.uses(to, true);
     memory::detail::copy_bytes(device, to->data(), from.device(), from.bytes(), bytes);
     return to;
   };
@@ -59,6 +63,9 @@ STROP_IMPL NDArray scaled(const NDArray& a, double factor) {
 STROP_IMPL NDArray as_type(const NDArray& x, Dtype type) {
   if (x.dtype() == type) return x;
   NDArray y = NDArray::fresh(x.shape(), type, x.device());
+  DeviceWork work(x.device());
+  work.reads(x);
+  work.writes(y);
   convert_elements_on(x.device(), x.dtype(), x.bytes(), type, y.bytes(), x.size());
   return y;
 }
@@ -178,6 +185,8 @@ STROP_IMPL void scatter_row(const NDArray& a, RowSpan span, std::byte* row) {
 }
 
 STROP_IMPL void clear(const NDArray& a, std::int64_t bytes) {
+  DeviceWork work(a.device());
+  work.writes(a);
   memory::detail::clear_bytes(a.device(), a.bytes(), bytes);
 }
 

@@ -40,7 +40,8 @@ STROP_IMPL void convert_elements_on(Device device, Dtype from, const void* sourc
   else if (from == to)
     memory::detail::copy_bytes(device, target, device, source, n * size_of(to));
   else if (n != 0)
-    memory::detail::driver_for(device).convert(device, from, source, to, target, n);
+    memory::detail::driver_for(device).convert(device, from, source, to, target, n,
+                                               memory::detail::current_stream(device).handle());
 }
 
 }  // namespace strop::inline v0::detail

@@ -113,7 +113,7 @@ class NDArray {
   /// elements does so by itself.
   void wait() const {
     if (body_ && body_->buffer) body_->buffer->data();
-    if (body_ && body_->device.kind == DeviceKind::gpu) memory::detail::driver_for(body_->device).wait(body_->device);
+    if (body_ && body_->device.kind == DeviceKind::gpu) wait_on_gpu();
   }
   /// The engine's variable of a dense array's elements, which its views share: `engine.push(f, {.writes =
   /// {x.variable()}})` with Engine::global(). From then on operations on the array wait for what is pushed, and run as
@@ -208,6 +208,7 @@ class NDArray {
   void allocate() const;
 
  private:
+  void wait_on_gpu() const;
   detail::Ref<detail::Body> body_;
 };
 

@@ -5,6 +5,7 @@
 #include <strop/core/checked.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/device_work.hpp>
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/order.hpp>
 #include <strop/tensor/traced.hpp>
@@ -76,9 +77,25 @@ STROP_IMPL void NDArray::allocate_stored(std::int64_t count) const {
   b.indices = fresh(Shape{count}, i64, b.device).body_ref();
   if (b.storage == csr) {
     const NDArray rows = fresh(Shape{detail::checked_sum(b.shape[0], 1, "strop: rows of a CSR array")}, i64, b.device);
-    if (count == 0) memory::detail::clear_bytes(b.device, rows.bytes(), (b.shape[0] + 1) * 8);
+    if (count == 0) {
+      detail::DeviceWork work(b.device);
+      work.writes(rows);
+      memory::detail::clear_bytes(b.device, rows.bytes(), (b.shape[0] + 1) * 8);
+    }
     b.indptr = rows.body_ref();
   }
+}
+
+STROP_IMPL void NDArray::wait_on_gpu() const {
+  memory::detail::GpuStream& stream = memory::detail::current_stream(device());  // or the sentence of a missing device
+  for (const detail::Body* part : {body_.get(), body_->indices.get(), body_->indptr.get()}) {
+    memory::detail::GpuBlock* const block = part != nullptr && part->buffer ? part->buffer->on_gpu() : nullptr;
+    if (block == nullptr) continue;
+    block->wait();
+    // What others do with the memory nobody says, but that it is on the stream that they are told.
+    if (part->buffer->is_lent() || part->buffer->is_foreign()) stream.wait(stream.mark());
+  }
+  memory::detail::gpu_devices[device().id].collect();
 }
 
 STROP_IMPL std::int64_t NDArray::stored() const {
@@ -124,7 +141,7 @@ STROP_IMPL NDArray NDArray::copy() const {
   if (body_->buffer) {
     const std::int64_t bytes = stored() * size_of(dtype());
     b.buffer = detail::Ref(new detail::Buffer(device(), bytes));
-    memory::detail::copy_bytes(device(), b.buffer->data(), device(), this->bytes(), bytes);
+    detail::copy_between(out, b.buffer->data(), *this, this->bytes(), bytes);
   }
   if (body_->indices) b.indices = detail::copied_by_all(NDArray(body_->indices)).body_ref();
   if (body_->indptr) b.indptr = detail::copied_by_all(NDArray(body_->indptr)).body_ref();

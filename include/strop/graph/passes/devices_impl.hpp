@@ -9,6 +9,7 @@
 #include <strop/op/param_box.hpp>
 #include <strop/op/sparse_parts.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/device_work.hpp>
 
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ STROP_IMPL void copy_across(const Call& call, Context&) {
   if (call.request(0) == Request::null) return;
   if (from.storage() != dense || to.storage() != dense)
     return deliver(on_device(from, to.device()), to, Request::write);
-  memory::detail::copy_bytes(to.device(), to.bytes(), from.device(), from.bytes(), to.size() * size_of(to.dtype()));
+  copy_between(to, to.bytes(), from, from.bytes(), to.size() * size_of(to.dtype()));
 }
 STROP_IMPL Symbol copy_back(const void* op, const Symbol& head);
 
