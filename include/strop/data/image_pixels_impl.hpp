@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -81,7 +82,7 @@ struct PixelWeights {
 template <int Channels>
 void resize_row(const float* from, const PixelWeights& along, std::uint8_t* to) {
   for (const PixelWeights::Run& run : along.runs) {
-    float sum[Channels] = {};
+    float sum[static_cast<std::size_t>(Channels)] = {};
     const float *pixel = from + run.first * Channels, *weight = along.weights.data() + run.weight;
     for (Index k = 0; k < run.count; ++k, pixel += Channels)
       for (int c = 0; c < Channels; ++c) sum[c] += weight[k] * pixel[c];

@@ -42,9 +42,15 @@ class GpuBlock : public Recycled<GpuBlock> {
     GpuStream* stream = nullptr;
     std::uint64_t mark = 0;
   };
-  GpuBlock(Device device, std::int64_t bytes, void* data, Release release, void* context, GpuBlock* whole,
+  GpuBlock(Device device, std::int64_t bytes, void* data, Release give_back, void* context, GpuBlock* whole,
            GpuStream* home)
-      : device_(device), bytes_(bytes), data_(data), release_(release), context_(context), whole_(whole), home_(home) {}
+      : device_(device),
+        bytes_(bytes),
+        data_(data),
+        release_(give_back),
+        context_(context),
+        whole_(whole),
+        home_(home) {}
 
   bool passed(const Use& use) const noexcept {
     return use.stream == nullptr || use.stream == home_ || use.stream->passed(use.mark);
