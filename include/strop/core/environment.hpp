@@ -66,6 +66,7 @@ inline constexpr Known known_variables[] = {
     {"STROP_CPU_PINNED_MEM_POOL_TYPE", "MXNET_CPU_PINNED_MEM_POOL_TYPE", Known::word, pool_expected, pool_types},
     {"STROP_STORAGE_FALLBACK_LOG_VERBOSE", "MXNET_STORAGE_FALLBACK_LOG_VERBOSE", Known::flag, "0 or 1"},
     {"STROP_FUSE", "", Known::flag, "0 or 1"},
+    {"STROP_TRACE_LOG", "", Known::flag, "0 or 1"},
     {"STROP_PASSES", "", Known::word, "print, check or print,check", pass_words},
 };
 
