@@ -92,12 +92,19 @@ struct ImageCodec::Jpeg {
     if (width < 1) fail("the JPEG picture is damaged: there are no pixels behind its tables");
   }
   void decode(int format, std::uint8_t* to) const {
+    // Both extents are given: the largest picture that fits both is made, which is the one that `to` has room for.
     if (library().decompress(handle, bytes, size, to, width, 0, height, format, limit_scans) == 0) return;
-    // Cameras leave bytes between two parts of a picture, which lacks nothing then. Other warnings say that it does.
-    if (library().error_code(handle) == warning &&
+    // Cameras leave bytes between two parts of a picture, which lacks nothing then. Other warnings say that it does,
+    // but the first one alone is told: whether the last part has an end is looked for here.
+    if (library().error_code(handle) == warning && ends() &&
         std::string_view(library().error_text(handle)).find("extraneous bytes") != std::string_view::npos)
       return;
     refuse();
+  }
+  bool ends() const {
+    const std::string_view all(reinterpret_cast<const char*>(bytes), size);
+    const std::size_t scan = all.rfind("\xff\xda"), end = all.rfind("\xff\xd9");  // markers, which no pixels look like
+    return scan != std::string_view::npos && end != std::string_view::npos && end > scan;
   }
   [[noreturn]] void refuse() const { fail("the JPEG picture is damaged: ", printable(library().error_text(handle))); }
   bool has_black() const { return space == space_cmyk || space == space_ycck; }

@@ -198,7 +198,7 @@ class PackedPictures {
     for (const Gathered& one : gathered_.span().last(count)) to.push_back(one.number);
   }
   void give(DataBatch& batch) const {
-    const Index count = gathered_.size(), threads = params_.preprocess_threads;
+    const Index count = gathered_.size(), threads = std::min(params_.preprocess_threads, count);
     const NDArray data(provide_data(count)[0].shape, params_.dtype), label(provide_label(count)[0].shape, f32);
     std::byte* const rows = data.bytes();
     auto* const labels = label.pointer<float>();

@@ -212,6 +212,13 @@ TEST_CASE("a picture that ends early or is too large is refused" * skipped) {
       INFO(size, " of ", bytes.size(), " bytes");
       CHECK(said(std::string_view(bytes).substr(0, size)).find("picture is damaged: ") != std::string::npos);
     }
+  // Bytes between two parts are no fault of a picture, and hide none of it.
+  const std::string& whole = test::jpeg_progressive;
+  std::size_t tables = whole.find("\xff\xc4", whole.find("\xff\xda"));
+  REQUIRE(tables != std::string::npos);
+  const std::string beside = whole.substr(0, tables) + std::string(4, '\x01') + whole.substr(tables);
+  CHECK(said(beside) == "");
+  CHECK(said(std::string_view(beside).substr(0, beside.size() - 40)).find("picture is damaged: ") != std::string::npos);
   CHECK(said(std::string_view(test::jpeg).substr(0, 300)).find("image::decode: the JPEG picture is damaged: ") == 0);
   std::string large = test::jpeg;
   const std::size_t frame = large.find("\xff\xc0");
