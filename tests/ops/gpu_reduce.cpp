@@ -2,6 +2,8 @@
 // The reductions of kernels/reduce.cuh, on the emulator, give what the operators give on the CPU.
 #include <strop/strop.hpp>
 
+#include "gpu_once.hpp"
+
 #include "../../kernels/reduce.cuh"
 
 #include <strop/cuda/emulate.hpp>
@@ -155,13 +157,13 @@ void each_type(Dtype dtype) {
 
 }  // namespace
 
-TEST_CASE("kernels of reductions give what the CPU gives: floating types") {
+TEST_CASE("kernels of reductions give what the CPU gives: floating types" * once) {
   each_type<float>(f32);
   each_type<double>(f64);
   each_type<half>(f16);
   each_type<bfloat16>(bf16);
 }
-TEST_CASE("kernels of reductions give what the CPU gives: integers") {
+TEST_CASE("kernels of reductions give what the CPU gives: integers" * once) {
   each_type<std::int8_t>(i8);
   each_type<std::uint8_t>(u8);
   each_type<std::int32_t>(i32);
@@ -172,7 +174,7 @@ TEST_CASE("kernels of reductions give what the CPU gives: integers") {
          prod(x, {.axis = axes_of(x.ndim(), 1)}), {});
   }
 }
-TEST_CASE("results of many terms are joined from pieces") {
+TEST_CASE("results of many terms are joined from pieces" * once) {
   for (const std::int64_t fill : {1, 1 << 10, 1 << 18})
     for (const Shape& shape : {Shape{20011}, Shape{5000, 3}, Shape{3, 5000}, Shape{2, 3000, 5}})
       for (std::uint64_t mask = 1; mask < std::uint64_t{1} << shape.ndim(); ++mask) {
@@ -185,7 +187,7 @@ TEST_CASE("results of many terms are joined from pieces") {
         positions<float>(x, mask, {.add = true, .fill = fill});
       }
 }
-TEST_CASE("NaN, infinities, ties, overflow and underflow follow the rules of the CPU") {
+TEST_CASE("NaN, infinities, ties, overflow and underflow follow the rules of the CPU" * once) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   std::vector<float> x(5 * 67, 1.0F);
   const auto at = [&](int row, int i) -> float& { return x[static_cast<std::size_t>(67 * row + i)]; };
@@ -213,7 +215,7 @@ TEST_CASE("NaN, infinities, ties, overflow and underflow follow the rules of the
     same(reduced<double, double>(cuda::MeanStep<double>(41), big, 2, {}), mean(big, {.axis = axes_of(2, 2)}), {});
   }
 }
-TEST_CASE("a result that nobody asked for runs no kernel, and shapes are cut as they lie") {
+TEST_CASE("a result that nobody asked for runs no kernel, and shapes are cut as they lie" * once) {
   ReduceShape a;
   const std::int64_t extents[] = {4, 1, 8};
   REQUIRE(a.set(extents, 3, 4, 4, true));

@@ -2,6 +2,8 @@
 // The softmaxes of kernels/rowwise.cuh, on the emulator, give what the operators give on the CPU.
 #include <strop/strop.hpp>
 
+#include "gpu_once.hpp"
+
 #include "../../kernels/rowwise.cuh"
 
 #include <strop/cuda/emulate.hpp>
@@ -88,19 +90,19 @@ void each_case(Dtype dtype) {
 
 }  // namespace
 
-TEST_CASE("kernels of softmax give what the CPU gives") {
+TEST_CASE("kernels of softmax give what the CPU gives" * once) {
   each_case<float>(f32);
   each_case<double>(f64);
   each_case<half>(f16);
   each_case<bfloat16>(bf16);
 }
-TEST_CASE("a softmax of another type than its input") {
+TEST_CASE("a softmax of another type than its input" * once) {
   const NDArray x = numbers({3, 40}, f16);
   same(rows<false, half, float>(x, 1, 1, {}, false), softmax(x, {.dtype = f32}), false);
   same(rows<true, half, double>(x, 1, 1, {}, false), log_softmax(x, {.dtype = f64}).to(f32),
        false);  // it is computed in float
 }
-TEST_CASE("rows that end early") {
+TEST_CASE("rows that end early" * once) {
   for (const auto& [shape, axis] : {Case{{4, 37}, 1}, Case{{4, 1030}, 1}, Case{{6, 4}, 0}}) {
     CAPTURE(to_text(shape));
     const std::vector<std::int64_t> lengths = {0, 5, 1000000, -3};
@@ -111,7 +113,7 @@ TEST_CASE("rows that end early") {
          log_softmax(x, length, {.axis = axis, .use_length = true}), true);
   }
 }
-TEST_CASE("infinities and NaN in a row are those of the CPU") {
+TEST_CASE("infinities and NaN in a row are those of the CPU" * once) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   for (const int n : {40, 1100})
     for (const bool columns : {false, true}) {
