@@ -17,8 +17,12 @@
 /// `block` is a Block, `memory` a Memory; functions that the kernel calls take `auto& block` as well, and are
 /// constexpr. An element of Shared is read as a number of its type: write `float v = memory.parts[i]`, not `auto`.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #if defined(__CUDACC__)
 #include <strop/cuda/block_device.hpp>
 #else
 #include <strop/cuda/block_emulated.hpp>
 #endif
+
+#include <strop/core/pop_macros.def>
