@@ -26,7 +26,7 @@ def sentences(text):
     for paragraph in paragraphs(text):
         paragraph = re.sub(r"`[^`]*`", "code", paragraph)
         paragraph = re.sub(r"\]\([^)]*\)", "]", paragraph)
-        for sentence in re.split(r"(?<=[.!?])[\"')*]*\s+(?=[*\[(\"]*(?:[A-Z0-9]|code))|:$", paragraph):
+        for sentence in re.split(r"(?<=[.!?])[\"')*]*\s+|:$", paragraph):
             if words := re.findall(r"[\w’'.,/^-]*\w[\w’'.,/^-]*", sentence):
                 yield len(words), sentence
 
