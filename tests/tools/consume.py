@@ -89,14 +89,13 @@ def expect(project, out):
 
 
 def wrap(project, operators=None):
-    """The wrap of a project: a clone that lies beside it."""
+    """The wrap of a project, which is README.md's: a clone that lies beside it."""
     origin = project / "origin"
     origin.mkdir()
     clone(origin, operators)
     (project / "subprojects").mkdir()
-    (project / "subprojects/strop.wrap").write_text(
-        f"[wrap-git]\nurl = file://{origin}\nrevision = main\ndepth = 1\n\n"
-        "[provide]\ndependency_names = strop, strop-command\n")
+    text = re.search(r"(?ms)^```ini\n(.*?)^```", (ROOT / "README.md").read_text())[1]
+    (project / "subprojects/strop.wrap").write_text(re.sub(r"(?m)^url = .*$", f"url = file://{origin}", text))
 
 
 def meson_wrap(work, project, _, *options, units=0, operators=None, programs=("app",)):

@@ -58,8 +58,37 @@ def unlisted_runtime():
             yield f"{header.relative_to(ROOT)} is in no list under strop/source"
 
 
+def settings():
+    """Variables of the environment that the code reads, and options of the build."""
+    reads = re.compile(r'(?:getenv|environ(?:ment\w*)?(?:\.get)?)[(\[]\{?((?:"[A-Z_]+"(?:, )?)+)|^ *\{("(?:STROP|MXNET)_[A-Z_]+", "[A-Z_]*"), Known', re.M)
+    known = set()
+    for folder in ("include", "src", "tests", "bench", "examples"):
+        for path in (ROOT / folder).rglob("*"):
+            made_up = path.name in ("environment.cpp", "pool.cpp", "test_test_utils.py")  # variables that the tests of the readers set
+            if path.suffix in {*ENDINGS, ".py"} and not made_up:
+                for listed, pair in reads.findall(path.read_text()):
+                    known.update(re.findall(r"[A-Z_]{3,}", listed + pair))
+    known.update(re.findall(r"\$\{([A-Z][A-Z_]+):?-", (ROOT / "run").read_text()))
+    known.update(re.findall(r"(?m)^option\('(\w+)'", (ROOT / "meson.options").read_text()))
+    return known - {"CCACHE_NOHASHDIR", "PATH", "PREFIX", "PYTHONPATH", "WERROR"}  # the system's, and those of tests/consume
+
+
+def unlisted_settings():
+    """What docs/settings.md does not list of them, and names of ours there that nothing reads."""
+    page = (ROOT / "docs/settings.md").read_text()
+    listed = {name for cell in re.findall(r"(?m)^\| (`[^|]+) \|", page) for name in re.findall(r"`(\w+)`", cell)}
+    known = settings()
+    for name in sorted(known - listed):
+        yield f"{name} has no entry in docs/settings.md"
+    for name in sorted(listed - known):
+        if name.startswith(("STROP_", "MXNET_")) or name.islower():
+            yield f"docs/settings.md lists {name}, which nothing reads"
+
+
 def main():
     report = Report("format")
+    missing = list(unlisted_settings())
+    report.failed("settings", "\n".join(missing)) if missing else report.passed("settings")
     missing = list(unlisted_runtime())
     report.failed("the runtime", "\n".join(missing)) if missing else report.passed("the runtime")
     missing = list(operator_lists.faults())

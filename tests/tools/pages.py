@@ -43,6 +43,12 @@ def compiled():
     return "\n".join(re.sub(r"\s", "", p.read_text()) for p in files if p.suffix in (".cpp", ".hpp", ".cu") and p.parent.name != "reject")
 
 
+def anchors(page):
+    """What links to headings of the page name: words in lower case between hyphens."""
+    headings = re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?ms)^ *```.*?^ *```$", "", page.read_text()))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def faults(page):
     """Other ```cpp blocks stand, but for their indentation, in the file that the paragraph before them names; so does, in a
     program of the page or of examples/ and tests/, what a table quotes in the column called `here`. Links lead to files."""
@@ -60,9 +66,14 @@ def faults(page):
             where = " or ".join(str(p.relative_to(ROOT)) for p in places) or "a file, which the paragraph before it should name"
             yield f"this does not stand in {where}:\n{block}"
     prose = re.sub(r"(?ms)^ *```.*?^ *```|`[^`\n]*`", "", text)
-    for target in re.findall(r"\]\(([^)#]+)", prose):
-        if not target.startswith("http") and not (page.parent / target).exists():
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", prose):
+        place = page.parent / target if target else page
+        if target.startswith("http"):
+            continue
+        if not place.exists():
             yield f"a link leads to {target}, which is not there"
+        elif anchor and anchor not in anchors(place):
+            yield f"a link leads to #{anchor} of {place.name}, which has no such heading"
     for table in re.findall(r"(?m)^\|[^|\n]*\| here[^|\n]*\|\n((?:\|.*\n)+)", text):
         for row in table.splitlines()[1:]:
             cell = re.split(r"(?<!\\)\|", row)[2].replace(r"\|", "|")

@@ -68,7 +68,7 @@ void set_to_zero(const NDArray& a);
 struct Monitor;
 struct PassGraph;
 class Inference;
-/// What executors do that share: constant, and in programs where one does.
+/// How executors that share an arena take turns. Programs in which none shares do not have it.
 struct Sharing {
   void (*fit)(BoundGraph&);                  // before blocks are taken, makes the arenas large enough
   void (*enter)(BoundGraph&, bool forward);  // around a run

@@ -59,7 +59,7 @@ struct SparseSizes {
   std::int64_t counted = 0;              ///< what the kernel counts: rows, values or columns
   bool adjacent = true;                  ///< the elements of a row of each dense factor follow each other
   std::int64_t bytes = 0, piece = 0;     ///< of the dense factor, and of what a kernel takes of one of its rows
-  bool varied = false;  ///< rows of the CSR matrix that follow each other have few values, seldom as many
+  bool varied = false;                   ///< neighbouring rows of the CSR matrix are short, and rarely of equal length
 };
 
 /// A row of the table: it holds where each of its conditions does.
