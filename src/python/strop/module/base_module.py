@@ -112,7 +112,7 @@ class BaseModule:
             sparse_row_id_fn=None):
         """Trains on the batches of an iterator, ``num_epoch - begin_epoch`` times, and scores ``eval_data`` after each epoch.
 
-        What has been bound or initialised stays. ``epoch_end_callback(epoch, symbol, arg_params, aux_params)`` and the other
+        What has been bound or initialised stays, the optimizer as well, which the logger says. ``epoch_end_callback(epoch, symbol, arg_params, aux_params)`` and the other
         callbacks, which take a BatchEndParam, are functions or lists of them. The logger says the metric of each epoch.
         """
         if num_epoch is None:
@@ -122,8 +122,7 @@ class BaseModule:
             self.install_monitor(monitor)
         if arg_params is not None or aux_params is not None or force_init or not self.params_initialized:
             self.init_params(initializer=initializer, arg_params=arg_params, aux_params=aux_params, allow_missing=allow_missing, force_init=force_init)
-        if not self.optimizer_initialized:
-            self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
+        self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
         eval_metric = self._metric(eval_metric)
         validation_metric = eval_metric if validation_metric is None else validation_metric
         for epoch in range(begin_epoch, num_epoch):

@@ -4,7 +4,7 @@ import logging
 import os
 
 from .. import _strop, kvstore as kvstores, nd, optimizer as optimizers
-from ..base import _as_list, also, path_of, warn_program
+from ..base import _as_list, also, file_error, path_of, warn_program, write_whole
 from ..context import Context, cpu
 from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
@@ -117,18 +117,25 @@ class Module(BaseModule):
         return list(zip(self.output_names, found))
 
     # --- shapes -------------------------------------------------------------------------------------------------------
-    def _describe(self, data_shapes, label_shapes):
+    def _described(self, data_shapes, label_shapes, for_training):
+        """(descriptions of the data, of the labels or None), and the shapes of those that the symbol has, by name."""
         data, labels = _descriptions(data_shapes), _descriptions(label_shapes)
         if sorted(one.name for one in data) != sorted(self._data_names):
             raise _strop.ValueError(f"Module: the data are called {[one.name for one in data]}, and data_names is {self._data_names}")
         strange = [one.name for one in labels if one.name not in self._label_names]
         if strange:
-            warn_program(f"Module: labels called {strange} are given, and the symbol has {self._label_names}")
-        self._data_shapes, self._label_shapes = data, labels or None
+            said = f"Module: labels called {strange} are given, and label_names= has {self._label_names}"
+            if for_training and self._label_names and len(strange) == len(labels):  # it would be trained on labels of zeros
+                raise also(_strop.ValueError, KeyError)(said)
+            warn_program(said)
+        return data, labels or None, self._known(data, labels)
+
+    def _known(self, data, labels):
+        names = {*self._data_names, *self._label_names}
+        return {one.name: one.shape for one in [*data, *(labels or [])] if one.name in names}
 
     def _shapes(self):
-        known = {*self._data_names, *self._label_names}
-        return {one.name: one.shape for one in [*self._data_shapes, *(self._label_shapes or [])] if one.name in known}
+        return self._known(self._data_shapes, self._label_shapes)
 
     def bind(self, data_shapes, label_shapes=None, for_training=True, inputs_need_grad=False, force_rebind=False, shared_module=None, grad_req="write"):
         """Makes the arrays, for data and labels of these shapes, ``(name, shape)`` or a DataDesc each.
@@ -147,19 +154,19 @@ class Module(BaseModule):
             missing = [name for name in self._param_names if name not in shared_module._param_names]
             if missing:
                 raise _strop.ValueError(f"Module.bind: the shared module has no parameter {', '.join(map(repr, missing))}")
-        if self.binded and self.params_initialized:
-            self._kept = self.get_params()
-        self._describe(data_shapes, label_shapes)
-        types = {one.name: one.dtype for one in [*self._data_shapes, *(self._label_shapes or [])] if one.name in self._shapes()}
+        kept = self.get_params() if self.binded and self.params_initialized else self._kept
+        data, labels, shapes = self._described(data_shapes, label_shapes, for_training)
+        types = {one.name: one.dtype for one in [*data, *(labels or [])] if one.name in shapes}
         sharing = {} if shared_module is None else {"shared_exec": shared_module._first, "shared_arg_names": self._param_names}
-        self._first = self._exec = self._symbol.simple_bind(self._context, grad_req=self._requests(grad_req, for_training, inputs_need_grad), type_dict=types,
-                                                            group2ctx=self._group2ctx, **sharing, **self._shapes())
+        made = self._symbol.simple_bind(self._context, grad_req=self._requests(grad_req, for_training, inputs_need_grad), type_dict=types,
+                                        group2ctx=self._group2ctx, **sharing, **shapes)
+        if shared_module is None and self.params_initialized:
+            made.copy_params_from(*kept, allow_extra_params=True)
+        self._first = self._exec = made
+        self._data_shapes, self._label_shapes, self._kept = data, labels, None
         self.binded, self.for_training, self.inputs_need_grad = True, for_training, inputs_need_grad
         if shared_module is not None:
             self.params_initialized = shared_module.params_initialized
-        elif self.params_initialized:
-            self._exec.copy_params_from(*self._kept, allow_extra_params=True)
-            self._kept = None
         if shared_module is not None and shared_module.optimizer_initialized:
             self.borrow_optimizer(shared_module)
 
@@ -172,10 +179,27 @@ class Module(BaseModule):
         return {name: asked.get(name, "null") if for_training and name in trained else "null" for name in arguments}
 
     def reshape(self, data_shapes, label_shapes=None):
-        """Binds to other shapes of a batch. The parameters and their gradients stay."""
+        """Binds to other shapes of a batch. The parameters, their gradients and the auxiliary states stay. Error: these shapes
+        ask for one of another shape, as those of data with other columns do; the module is then as it was."""
         self._need("reshape")
-        self._describe(data_shapes, label_shapes)
-        self._exec = self._first.reshape(partial_shaping=True, allow_up_sizing=True, **self._shapes())
+        data, labels, shapes = self._described(data_shapes, label_shapes, self.for_training)
+        self._keep_parameters(shapes)
+        self._exec = self._first.reshape(partial_shaping=True, allow_up_sizing=True, **shapes)
+        self._data_shapes, self._label_shapes = data, labels
+
+    def _keep_parameters(self, shapes):
+        """Refuses shapes of a batch that would replace a parameter or an auxiliary state by zeros of another shape. Labels that
+        label_names does not have count as parameters, and may follow the batch by the end of their names."""
+        found, _, states = self._symbol.infer_shape_partial(**shapes)
+        follow = {*shapes, *self._label_names, *self._state_names}
+        for what, names, wanted, arrays in (("parameter", self._symbol.list_arguments(), found, self._exec.arg_dict),
+                                            ("auxiliary state", self._aux_names, states, self._exec.aux_dict)):
+            for name, shape in zip(names, wanted):
+                own = arrays[name].shape
+                if name not in follow and not name.endswith("label") and shape and all(shape) and shape != own:
+                    given = " and ".join(f"{one} of shape {shapes[one]}" for one in self._data_names)
+                    raise _strop.ValueError(f"Module.reshape: {given} would give {what} {name!r} shape {shape}, expected {own}, which it has; only data, "
+                                            "labels and state_names follow a batch")
 
     # --- parameters ---------------------------------------------------------------------------------------------------
     def _own(self):
@@ -277,7 +301,11 @@ class Module(BaseModule):
             self._begin_store()
         self.optimizer_initialized = True
         if self._preload_opt_states is not None:
-            self.load_optimizer_states(self._preload_opt_states)
+            try:
+                self.load_optimizer_states(self._preload_opt_states)
+            except BaseException:
+                self.optimizer_initialized = False  # or another call would train without them
+                raise
             self._preload_opt_states = None
 
     def _begin_store(self):
@@ -318,13 +346,12 @@ class Module(BaseModule):
         self._updater([self._indices[name] for name in names], found, changed)
 
     def save_optimizer_states(self, fname):
-        """Writes what the optimizer remembers."""
+        """Writes what the optimizer remembers into a file, which is complete or as it was before."""
         self._need("save_optimizer_states", optimizer=True)
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname)
             return
-        with open(path_of(fname, "save_optimizer_states"), "wb") as file:
-            file.write(self._updater.get_states())
+        write_whole("save_optimizer_states", fname, self._updater.get_states())
 
     def load_optimizer_states(self, fname):
         """Reads what save_optimizer_states() wrote, a pickle: read those that you trust alone."""
@@ -332,8 +359,15 @@ class Module(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
             return
-        with open(path_of(fname, "load_optimizer_states"), "rb") as file:
-            self._updater.set_states(file.read())
+        try:
+            with open(path_of(fname, "load_optimizer_states"), "rb") as file:
+                states = file.read()
+        except OSError as error:
+            raise file_error(f"load_optimizer_states: {error.strerror or error}: {os.fsdecode(fname)!r}", error) from error
+        try:
+            self._updater.set_states(states)
+        except _strop.ValueError as error:
+            raise _strop.ValueError(f"load_optimizer_states: {os.fsdecode(fname)!r}: {error}") from error
 
     # --- a batch ------------------------------------------------------------------------------------------------------
     def prepare(self, data_batch, sparse_row_id_fn=None):

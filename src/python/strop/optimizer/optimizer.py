@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from .. import _strop, nd
-from ..base import also, warn_program
+from ..base import also, counted, warn_program
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test",
            "Updater", "ccSGD", "create", "get_updater", "register"]
@@ -552,12 +552,16 @@ class Updater:
         return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
     def set_states(self, states):
-        """Takes states that get_states() gave."""
-        found = pickle.loads(states)
-        if isinstance(found, tuple) and len(found) == 2:
-            self.states, self.optimizer = found
-        else:
-            self.states = found
+        """Takes states that get_states() gave. Others are a ValueError, and change nothing."""
+        try:
+            found = pickle.loads(states)
+        except Exception as error:  # whatever a pickle raises that is cut off, or none
+            raise _strop.ValueError(f"set_states: expected what get_states() gave, came {counted(len(states), 'byte')} that are no whole pickle: "
+                                    f"{str(error) or type(error).__name__}") from error
+        found, made = found if isinstance(found, tuple) and len(found) == 2 else (found, self.optimizer)
+        if not isinstance(found, dict) or not isinstance(made, Optimizer):
+            raise _strop.ValueError(f"set_states: expected what get_states() gave, came a pickle of type {type(found).__name__}")
+        self.states, self.optimizer = found, made
         self.states_synced = dict.fromkeys(self.states, False)
 
 
