@@ -130,6 +130,15 @@ def test_fit_is_what_mxnet_computes(name, store):
     (lambda m: bound().init_params(arg_params={}, force_init=True), "'fc_bias' is not presented"),
     (lambda m: bound().set_params({"fc_weight": nd.zeros((2, 2))}, {}, allow_missing=True), r"'fc_weight' is given with shape \(2, 2\), expected \(3, 5\)"),
     (lambda m: bound().set_params({"q": nd.zeros((2, 2))}, {}, allow_missing=True), "no parameter 'q'"),
+    (lambda m: bound().init_params("nope", force_init=True), "initializer: none is called 'nope'; there are"),
+    (lambda m: bound().init_params(3, force_init=True), "the initializer is 3, expected an Initializer or the name of one"),
+    (lambda m: m.fit(batches(), num_epoch=1, initializer=mx.init.Xavier), "the initializer is the class Xavier, expected an Initializer"),
+    (lambda m: m.fit(batches(), num_epoch=1, initializer=None), "init_params: arg_params are not given, and there is no initializer"),
+    (lambda m: bound().set_params(FIRST, {}), "init_params: 'fc_bias' is given as ndarray, expected an NDArray"),
+    (lambda m: m.fit(FIRST["fc_weight"], num_epoch=1), "fit: train_data is of type ndarray, expected a DataIter"),
+    (lambda m: bound().score(FIRST["fc_weight"], "acc"), "score: eval_data is of type ndarray, expected a DataIter"),
+    (lambda m: bound().predict([[1.0] * 5]), "predict: eval_data is of type list, expected a DataIter"),
+    (lambda m: bound().predict(np.ones((0, 5), "f4")), r"Module.reshape: data has shape \(0, 5\), expected no extent of 0"),
     (lambda m: bound().get_input_grads(), "was not told inputs_need_grad=True"),
     (lambda m: bound(for_training=False).backward(), "was told for_training=False"),
     (lambda m: bound().forward([a_batch()]), "a list of batches is given"),
@@ -142,6 +151,14 @@ def test_what_comes_too_early_or_does_not_fit_is_refused(call, said):
     with pytest.raises(mx.Error, match=said) as raised:
         call(mx.mod.Module(linear()))
     assert "\n" not in str(raised.value)
+
+
+def test_names_are_taken_one_by_one_as_well():
+    module = mx.mod.Module(linear(), data_names="data", label_names="softmax_label", fixed_param_names="fc_bias")
+    module.fit(batches(), num_epoch=1, initializer="one", eval_metric="acc")
+    assert module.data_names == ["data"] and module.label_names == ["softmax_label"]
+    found = named(module.get_params()[0])  # names that end in bias begin with zeros, and this one stays
+    assert (found["fc_bias"] == 0).all() and (found["fc_weight"] != 1).any() and abs(found["fc_weight"] - 1).max() < 0.1
 
 
 def test_a_step_that_comes_too_early_is_the_error_of_the_original():

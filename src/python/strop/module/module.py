@@ -6,7 +6,7 @@ import os
 from .. import _strop, kvstore as kvstores, nd, optimizer as optimizers
 from ..base import _as_list, also, file_error, path_of, warn_program, write_whole
 from ..context import Context, cpu
-from ..initializer import InitDesc, Uniform
+from ..initializer import InitDesc, Uniform, create
 from ..io import DataDesc
 from ..model import load_checkpoint
 from .base_module import BaseModule
@@ -39,7 +39,7 @@ class Module(BaseModule):
         super().__init__(logger)
         self._symbol, self._context = symbol, _one_cpu(context)
         self._group2ctx = (_as_list(group2ctxs) or [None])[0]
-        self._data_names, self._label_names, self._state_names, self._fixed = (list(names or ()) for names in (
+        self._data_names, self._label_names, self._state_names, self._fixed = ([names] if isinstance(names, str) else list(names or ()) for names in (
             data_names, label_names, state_names, fixed_param_names))
         arguments = symbol.list_arguments()
         for what, names in (("data_names", self._data_names), ("label_names", self._label_names), ("state_names", self._state_names),
@@ -183,6 +183,9 @@ class Module(BaseModule):
         ask for one of another shape, as those of data with other columns do; the module is then as it was."""
         self._need("reshape")
         data, labels, shapes = self._described(data_shapes, label_shapes, self.for_training)
+        for name, shape in shapes.items():
+            if 0 in shape:
+                raise _strop.ValueError(f"Module.reshape: {name} has shape {shape}, expected no extent of 0")
         self._keep_parameters(shapes)
         self._exec = self._first.reshape(partial_shaping=True, allow_up_sizing=True, **shapes)
         self._data_shapes, self._label_shapes = data, labels
@@ -210,16 +213,22 @@ class Module(BaseModule):
     def init_params(self, initializer=Uniform(0.01), arg_params=None, aux_params=None, allow_missing=False, force_init=False,
                     allow_extra=False):  # pylint: disable=unused-argument
         """Sets the parameters: those in ``arg_params`` and ``aux_params`` to these arrays, all where neither is given to what
-        the initializer says, in the order of their names. Error: a dictionary lacks one, unless ``allow_missing`` leaves it to
+        the initializer, or that of a name, says, in the order of their names. Error: a dictionary lacks one, unless ``allow_missing`` leaves it to
         the initializer. What the symbol does not have is passed over."""
         if self.params_initialized and not force_init:
             self._ignored("init_params")
             return
         self._need("init_params")
-        todo = []
+        initializer, todo = self._initializer(initializer), []
+        unsaid = [] if initializer is not None or self.params_initialized else [
+            name for name, given, own in zip(("arg_params", "aux_params"), (arg_params, aux_params), self._own()) if given is None and own]
+        if unsaid:
+            raise also(_strop.ValueError, TypeError)(f"Module.init_params: {' and '.join(unsaid)} are not given, and there is no initializer")
         for arrays, given in zip(self._own(), (arg_params, aux_params)):
             for name, a in sorted(arrays.items()):
                 found = None if given is None else given.get(name)
+                if found is not None and not isinstance(found, nd.NDArray):
+                    raise also(_strop.TypeError, AttributeError)(f"Module.init_params: {name!r} is given as {type(found).__name__}, expected an NDArray")
                 if found is None and given is not None and not allow_missing:
                     raise also(_strop.ValueError, RuntimeError)(f"Module.init_params: {name!r} is not presented; say allow_missing=True to leave it to the initializer")
                 if found is not None and found.shape != a.shape:
@@ -232,6 +241,16 @@ class Module(BaseModule):
             elif initializer is not None:
                 initializer(InitDesc(name, attributes.get(name)), a)
         self.params_initialized = True
+
+    @staticmethod
+    def _initializer(given):
+        """What init_params() calls: an initializer by its name or as it is. None leaves what is there."""
+        if isinstance(given, str):
+            return create(given)
+        if given is None or callable(given) and not isinstance(given, type):
+            return given
+        said = f"the class {given.__name__}" if isinstance(given, type) else str(given)
+        raise _strop.TypeError(f"Module.init_params: the initializer is {said}, expected an Initializer or the name of one")
 
     def get_params(self):
         """(arrays of the parameters, arrays of the auxiliary states), by name: copies."""
