@@ -485,6 +485,33 @@ def test_buckets_share_parameters_and_optimizer(tmp_path):
         again.switch_bucket(9, [("data", (2, 9))])
 
 
+@pytest.mark.parametrize("network, said", [
+    (lambda length: (linear(), ("data",), ("softmax_label",)), r"Module.bind: data of shape \(2, 3\) would give parameter 'fc_weight' shape \(3, 3\), expected \(3, 6\)"),
+    (lambda length: network_of(length) if length == 6 else network_of(length)[:2], r"sym_gen gives 2 things for bucket 3, expected \(symbol"),
+    (lambda length: network_of(length) if length == 6 else network_of(length)[0], "sym_gen gives something of type Symbol for bucket 3"),
+])
+def test_buckets_that_cannot_share_parameters_are_refused(network, said):
+    module = mx.mod.BucketingModule(network, default_bucket_key=6)
+    module.bind([("data", (2, 6))], [("softmax_label", (2,))])
+    module.init_params()
+    before = named(module.get_params()[0])
+    for _ in range(2):
+        with pytest.raises(mx.Error, match=said):
+            module.forward(bucket(3))
+    module.forward(bucket(6))
+    for name, a in named(module.get_params()[0]).items():
+        np.testing.assert_array_equal(a, before[name])
+
+
+def test_a_checkpoint_without_a_parameter_is_warned_of(tmp_path):
+    prefix = str(tmp_path / "net")
+    mx.model.save_checkpoint(prefix, 1, linear(), {"fc_weight": first()["fc_weight"]}, {})
+    module = mx.mod.Module.load(prefix, 1, label_names=None)  # nor is a label missed
+    with pytest.warns(UserWarning, match="Module.bind: the checkpoint has no 'fc_bias', which begins with zeros"):
+        module.bind([("data", (4, 5))], for_training=False)
+    np.testing.assert_allclose(module.predict(waves((4, 5), 1)).asnumpy(), softmax(waves((4, 5), 1) @ FIRST["fc_weight"].T), rtol=1e-5)
+
+
 def test_recurrent_networks_train_by_buckets():
     """Sentences whose next word follows from the last one: the perplexity falls to nearly 1."""
     mx.random.seed(3)

@@ -4,7 +4,7 @@ import logging
 import os
 
 from .. import _strop, kvstore as kvstores, nd, optimizer as optimizers
-from ..base import _as_list, also, file_error, path_of, warn_program, write_whole
+from ..base import _as_list, also, counted, file_error, path_of, warn_program, write_whole
 from ..context import Context, cpu
 from ..initializer import InitDesc, Uniform, create
 from ..io import DataDesc
@@ -156,11 +156,16 @@ class Module(BaseModule):
                 raise _strop.ValueError(f"Module.bind: the shared module has no parameter {', '.join(map(repr, missing))}")
         kept = self.get_params() if self.binded and self.params_initialized else self._kept
         data, labels, shapes = self._described(data_shapes, label_shapes, for_training)
+        if shared_module is not None:
+            self._keep_parameters("bind", shapes, shared_module._first)
         types = {one.name: one.dtype for one in [*data, *(labels or [])] if one.name in shapes}
         sharing = {} if shared_module is None else {"shared_exec": shared_module._first, "shared_arg_names": self._param_names}
         made = self._symbol.simple_bind(self._context, grad_req=self._requests(grad_req, for_training, inputs_need_grad), type_dict=types,
                                         group2ctx=self._group2ctx, **sharing, **shapes)
         if shared_module is None and self.params_initialized:
+            lacking = [name for own, one in ((self._param_names, kept[0]), (self._aux_names, kept[1])) for name in own if name not in one and not name.endswith("label")]
+            if lacking:
+                warn_program(f"Module.bind: the checkpoint has no {', '.join(map(repr, lacking))}, which {'begins' if len(lacking) == 1 else 'begin'} with zeros")
             made.copy_params_from(*kept, allow_extra_params=True)
         self._first = self._exec = made
         self._data_shapes, self._label_shapes, self._kept = data, labels, None
@@ -186,22 +191,24 @@ class Module(BaseModule):
         for name, shape in shapes.items():
             if 0 in shape:
                 raise _strop.ValueError(f"Module.reshape: {name} has shape {shape}, expected no extent of 0")
-        self._keep_parameters(shapes)
+        self._keep_parameters("reshape", shapes, self._exec)
         self._exec = self._first.reshape(partial_shaping=True, allow_up_sizing=True, **shapes)
         self._data_shapes, self._label_shapes = data, labels
 
-    def _keep_parameters(self, shapes):
-        """Refuses shapes of a batch that would replace a parameter or an auxiliary state by zeros of another shape. Labels that
-        label_names does not have count as parameters, and may follow the batch by the end of their names."""
+    def _keep_parameters(self, function, shapes, run):
+        """Refuses shapes of a batch that would replace a parameter or an auxiliary state of an executor by zeros of another
+        shape. Labels that label_names does not have count as parameters, and may follow the batch by the end of their names."""
         found, _, states = self._symbol.infer_shape_partial(**shapes)
         follow = {*shapes, *self._label_names, *self._state_names}
-        for what, names, wanted, arrays in (("parameter", self._symbol.list_arguments(), found, self._exec.arg_dict),
-                                            ("auxiliary state", self._aux_names, states, self._exec.aux_dict)):
+        for what, names, wanted, arrays in (("parameter", self._symbol.list_arguments(), found, run.arg_dict),
+                                            ("auxiliary state", self._aux_names, states, run.aux_dict)):
             for name, shape in zip(names, wanted):
+                if name in follow or name not in arrays or name.endswith("label") or not (shape and all(shape)):
+                    continue
                 own = arrays[name].shape
-                if name not in follow and not name.endswith("label") and shape and all(shape) and shape != own:
+                if shape != own:
                     given = " and ".join(f"{one} of shape {shapes[one]}" for one in self._data_names)
-                    raise _strop.ValueError(f"Module.reshape: {given} would give {what} {name!r} shape {shape}, expected {own}, which it has; only data, "
+                    raise _strop.ValueError(f"Module.{function}: {given} would give {what} {name!r} shape {shape}, expected {own}, which it has; only data, "
                                             "labels and state_names follow a batch")
 
     # --- parameters ---------------------------------------------------------------------------------------------------
@@ -409,7 +416,7 @@ class Module(BaseModule):
             raise _strop.TypeError("Module.forward: a list of batches is given, one for each device; a module here has one device")
         data, labels = list(data_batch.data), list(data_batch.label or [])
         if len(data) != len(self._data_shapes):
-            raise _strop.ValueError(f"Module.forward: the batch has {len(data)} arrays of data, expected {len(self._data_shapes)}")
+            raise _strop.ValueError(f"Module.forward: the batch has {counted(len(data), 'array')} of data, expected {len(self._data_shapes)}")
         found = self._named(self._data_shapes, data)
         known = self._label_shapes or ([DataDesc(name, a.shape) for name, a in zip(self._label_names, labels)] if labels else [])
         of_labels = self._named(known, labels)
