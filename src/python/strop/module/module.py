@@ -17,13 +17,16 @@ __all__ = ["Module"]
 def _one_cpu(context):
     contexts = _as_list(cpu() if context is None else context)
     if len(contexts) != 1 or not isinstance(contexts[0], Context) or contexts[0].device_type == "gpu":
-        said = ", ".join(map(str, contexts))
+        said = ", ".join(str(one) if isinstance(one, Context) else f"{one!r} of type {type(one).__name__}" for one in contexts)
         raise _strop.ValueError(f"Module: the context is [{said}], expected a single cpu; worker processes under mpirun share a network by kvstore='dist_sync'")
     return contexts[0]
 
 
-def _descriptions(shapes):
-    return [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes or []]
+def _descriptions(what, shapes):
+    shapes = [] if shapes is None else shapes
+    if not isinstance(shapes, (list, tuple)) or not all(isinstance(one, (list, tuple)) and len(one) >= 2 and isinstance(one[1], (list, tuple)) for one in shapes):
+        raise also(_strop.TypeError, ValueError)(f"Module: {what} is {shapes!r}, expected a list of (name, shape)")
+    return [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes]
 
 
 class Module(BaseModule):
@@ -37,6 +40,8 @@ class Module(BaseModule):
     def __init__(self, symbol, data_names=("data",), label_names=("softmax_label",), logger=logging, context=None, work_load_list=None,
                  fixed_param_names=None, state_names=None, group2ctxs=None, compression_params=None):  # pylint: disable=unused-argument
         super().__init__(logger)
+        if not isinstance(symbol, _strop.Symbol):
+            raise also(_strop.TypeError, AttributeError)(f"Module: the symbol is of type {type(symbol).__name__}, expected a Symbol")
         self._symbol, self._context = symbol, _one_cpu(context)
         self._group2ctx = (_as_list(group2ctxs) or [None])[0]
         self._data_names, self._label_names, self._state_names, self._fixed = ([names] if isinstance(names, str) else list(names or ()) for names in (
@@ -119,7 +124,7 @@ class Module(BaseModule):
     # --- shapes -------------------------------------------------------------------------------------------------------
     def _described(self, data_shapes, label_shapes, for_training):
         """(descriptions of the data, of the labels or None), and the shapes of those that the symbol has, by name."""
-        data, labels = _descriptions(data_shapes), _descriptions(label_shapes)
+        data, labels = _descriptions("data_shapes", data_shapes), _descriptions("label_shapes", label_shapes)
         if sorted(one.name for one in data) != sorted(self._data_names):
             raise _strop.ValueError(f"Module: the data are called {[one.name for one in data]}, and data_names is {self._data_names}")
         strange = [one.name for one in labels if one.name not in self._label_names]
