@@ -228,6 +228,42 @@ def test_a_run_is_not_resumed_without_its_states(tmp_path):
     module.fit(batches(), num_epoch=1, optimizer_params={"momentum": 0.9})
 
 
+@pytest.mark.parametrize("store", [None, "object"])
+def test_states_of_another_optimizer_are_refused(tmp_path, store):
+    path = str(tmp_path / "net.states")
+    with_states().save_optimizer_states(path)
+    module = bound()
+    module.init_optimizer(kvstore=store and mx.kv.create(), optimizer="adam")
+    module.load_optimizer_states(path)
+    before = named(module.get_params()[0])
+    for _ in range(2):
+        module.forward_backward(a_batch())
+        with pytest.raises(mx.Error, match="Adam: the state of weight .* is an array or None, expected a tuple of 2; it is another optimizer's"):
+            module.update()
+    for name, a in named(module.get_params()[0]).items():
+        np.testing.assert_array_equal(a, before[name])
+    plain = bound()  # without momentum an optimizer of the same kind goes on
+    plain.init_optimizer(kvstore=store and mx.kv.create(), optimizer="sgd")
+    plain.load_optimizer_states(path)
+    plain.forward_backward(a_batch())
+    plain.update()
+
+
+@pytest.mark.parametrize("saved, read", [(None, "object"), ("object", None), (None, None), ("object", "object")])
+def test_states_go_on_with_a_store_or_without(tmp_path, saved, read):
+    whole = with_states(saved and mx.kv.create())
+    whole.save_optimizer_states(str(tmp_path / "net.states"))
+    again = bound()
+    again.set_params(*whole.get_params())
+    again.init_optimizer(kvstore=read and mx.kv.create(), optimizer="sgd", optimizer_params={"momentum": 0.9})
+    again.load_optimizer_states(str(tmp_path / "net.states"))
+    for module in (whole, again):
+        module.forward_backward(a_batch())
+        module.update()
+    for name, a in named(again.get_params()[0]).items():
+        np.testing.assert_allclose(a, whole.get_params()[0][name].asnumpy(), rtol=1e-6)
+
+
 @pytest.mark.parametrize("network, said", [
     (lambda length: (linear(), ("data",), ("softmax_label",)), r"Module.bind: data of shape \(2, 3\) would give parameter 'fc_weight' shape \(3, 3\), expected \(3, 6\)"),
     (lambda length: network_of(length) if length == 6 else network_of(length)[:2], r"sym_gen gives 2 things for bucket 3, expected \(symbol"),

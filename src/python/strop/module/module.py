@@ -385,10 +385,11 @@ class Module(BaseModule):
         write_whole("save_optimizer_states", fname, self._updater.get_states())
 
     def load_optimizer_states(self, fname):
-        """Reads what save_optimizer_states() wrote, a pickle: read those that you trust alone."""
+        """Reads what save_optimizer_states() wrote, with a store or without, a pickle: read those that you trust alone."""
         self._need("load_optimizer_states", optimizer=True)
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
+            self._rename_states(self._kvstore._updater, {index: name for name, index in self._indices.items()})
             return
         try:
             with open(path_of(fname, "load_optimizer_states"), "rb") as file:
@@ -399,6 +400,13 @@ class Module(BaseModule):
             self._updater.set_states(states)
         except _strop.ValueError as error:
             raise _strop.ValueError(f"load_optimizer_states: {os.fsdecode(fname)!r}: {error}") from error
+        self._rename_states(self._updater, self._indices)
+
+    @staticmethod
+    def _rename_states(updater, names):
+        """A store counts states by the names of parameters, and a module without one by their numbers: says it as this one does."""
+        updater.states = {names.get(key, key): state for key, state in updater.states.items()}
+        updater.states_synced = dict.fromkeys(updater.states, False)
 
     # --- a batch ------------------------------------------------------------------------------------------------------
     def prepare(self, data_batch, sparse_row_id_fn=None):

@@ -534,6 +534,9 @@ class Updater:
             if one not in self.states:
                 self.states[one] = self.optimizer.create_state_multi_precision(one, w)
                 self.states_synced[one] = True
+            elif not self.states_synced.get(one, True):  # of a file, and used for the first time
+                self._compare(one, w)
+                self.states_synced[one] = True
         most = self.optimizer.aggregate_num
         if not several or most <= 0:
             for one, g, w in zip(indices, grads, weights):
@@ -546,6 +549,13 @@ class Updater:
             for begin in range(0, len(alike), most):
                 part, ws, gs = zip(*alike[begin:begin + most])
                 self.optimizer.update_multi_precision(part, ws, gs, [self.states[one] for one in part])
+
+    def _compare(self, index, weight):
+        """Refuses a state of another optimizer: one array in place of several, or of another number of them."""
+        found, made = (f"a tuple of {len(one)}" if isinstance(one, (list, tuple)) else "an array or None"
+                       for one in (self.states[index], self.optimizer.create_state_multi_precision(index, weight)))
+        if found != made:
+            raise _strop.ValueError(f"{type(self.optimizer).__name__}: the state of weight {index!r} is {found}, expected {made}; it is another optimizer's")
 
     def get_states(self, dump_optimizer=False):
         """The states as bytes."""
