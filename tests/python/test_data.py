@@ -113,6 +113,10 @@ def test_batches_of_arrays():
     for wrong in ({"data": []}, {"data": data, "label": np.ones(3)}, {"data": data, "batch_size": 0}, {"data": data, "last_batch_handle": "keep"}):
         with pytest.raises(ValueError):
             mx.io.NDArrayIter(**wrong)
+    with pytest.raises(mx.Error, match=r"NDArrayIter: _0_softmax_label has shape \(\), expected rows; a list is one of arrays"):
+        mx.io.NDArrayIter(data, [0.0, 1.0], 2)
+    with pytest.raises(mx.Error, match="NDArrayIter: batch_size is of type float, expected a whole number"):
+        mx.io.NDArrayIter(data, None, 2.0)
 
 
 def test_batches_of_text(tmp_path):

@@ -6,45 +6,10 @@ import re
 
 import numpy as np
 import pytest
+from small_modules import FIRST, a_batch, batches, bound, bucket, first, linear, network_of, softmax, waves
 
 import strop as mx
 from strop import nd, sym
-
-
-def waves(shape, k):
-    """Numbers that every program makes alike."""
-    return np.sin(np.arange(np.prod(shape)) * 0.37 + k).astype("f4").reshape(shape)
-
-
-def linear(hidden=3):
-    return sym.SoftmaxOutput(sym.FullyConnected(sym.Variable("data"), num_hidden=hidden, name="fc"), name="softmax")
-
-
-def batches(rows=14, batch_size=4, **more):
-    return mx.io.NDArrayIter(waves((rows, 5), 1), (np.arange(rows) * 5 % 3).astype("f4"), batch_size=batch_size, **more)
-
-
-def a_batch(rows=4):
-    return mx.io.DataBatch([nd.array(waves((rows, 5), 1))], [nd.array(np.arange(rows) % 3)])
-
-
-FIRST = {"fc_weight": waves((3, 5), 2), "fc_bias": waves((3,), 3)}
-
-
-def first():
-    return {name: nd.array(a) for name, a in FIRST.items()}
-
-
-def bound(net=None, rows=4, **more):
-    module = mx.mod.Module(net or linear())
-    module.bind([("data", (rows, 5))], [("softmax_label", (rows,))], **more)
-    module.init_params(arg_params=first(), aux_params={}, allow_missing=True)
-    return module
-
-
-def softmax(x):
-    powers = np.exp(x - x.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def trained_by_numpy(data, epochs, rate, momentum, decay):
@@ -112,47 +77,6 @@ def test_fit_is_what_mxnet_computes(name, store):
     found = [seen[0], seen[3], seen[-1], module.score(data, "ce")[0][1], args["fc_weight"].sum(), abs(args["conv_weight"]).sum(), states["bn_moving_var"][1],
              module.predict(data).asnumpy()[13, 2]]
     np.testing.assert_allclose(found, OF_MXNET[name], rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("call, said", [
-    (lambda m: m.data_shapes, r"Module.data_shapes: bind\(\) comes first"),
-    (lambda m: m.init_params(), r"Module.init_params: bind\(\) comes first"),
-    (lambda m: m.forward(a_batch()), r"Module.forward: bind\(\) and init_params\(\) come first"),
-    (lambda m: m.update(), r"Module.update: bind\(\) and init_params\(\) and init_optimizer\(\) come first"),
-    (lambda m: m.save_optimizer_states("x"), r"init_optimizer\(\) come first"),
-    (lambda m: m.fit(batches()), "fit: num_epoch is not given"),
-    (lambda m: m.bind([("data", (4, 5))], for_training=False, inputs_need_grad=True), "inputs_need_grad asks for gradients"),
-    (lambda m: m.bind([("x", (4, 5))]), r"the data are called \['x'\], and data_names is \['data'\]"),
-    (lambda m: mx.mod.Module(linear(), context=[mx.cpu(0), mx.cpu(1)]), r"the context is \[cpu\(0\), cpu\(1\)\], expected a single cpu"),
-    (lambda m: mx.mod.Module(linear(), context=mx.gpu(0)), r"the context is \[gpu\(0\)\], expected a single cpu"),
-    (lambda m: mx.mod.Module(linear(), data_names=["x"]), "data_names has 'x', and the symbol has no argument of that name"),
-    (lambda m: mx.mod.Module(linear(), fixed_param_names=["x"]), "fixed_param_names has 'x'"),
-    (lambda m: bound().init_params(arg_params={}, force_init=True), "'fc_bias' is not presented"),
-    (lambda m: bound().set_params({"fc_weight": nd.zeros((2, 2))}, {}, allow_missing=True), r"'fc_weight' is given with shape \(2, 2\), expected \(3, 5\)"),
-    (lambda m: bound().set_params({"q": nd.zeros((2, 2))}, {}, allow_missing=True), "no parameter 'q'"),
-    (lambda m: bound().get_input_grads(), "was not told inputs_need_grad=True"),
-    (lambda m: bound(for_training=False).backward(), "was told for_training=False"),
-    (lambda m: bound().forward([a_batch()]), "a list of batches is given"),
-    (lambda m: bound().forward(mx.io.DataBatch([], [])), "the batch has 0 arrays of data, expected 1"),
-    (lambda m: bound().init_optimizer(optimizer=3), "the optimizer is of type int"),
-    (lambda m: bound().set_states(), "expected one of states and value"),
-    (lambda m: mx.mod.BucketingModule(lambda key: None), "default_bucket_key is not given"),
-])
-def test_what_comes_too_early_or_does_not_fit_is_refused(call, said):
-    with pytest.raises(mx.Error, match=said) as raised:
-        call(mx.mod.Module(linear()))
-    assert "\n" not in str(raised.value)
-
-
-def test_a_step_that_comes_too_early_is_the_error_of_the_original():
-    with pytest.raises(AssertionError):
-        mx.mod.Module(linear()).get_params()
-    with pytest.raises(RuntimeError):
-        bound().set_params({}, {})
-    used = batches()
-    list(used)
-    with pytest.raises(mx.Error, match=r"fit: train_data has no batch; where it was used before, reset\(\) it"):
-        mx.mod.Module(linear()).fit(used, num_epoch=1)
 
 
 def test_score_and_predict():
@@ -262,16 +186,6 @@ def test_a_run_that_is_resumed_is_one_that_was_not_disturbed(tmp_path, store, ca
 def counted_adam(module, updates):
     """Adam that has made so many updates: its states do not count them, here as in the original."""
     return mx.optimizer.Adam(learning_rate=0.1, rescale_grad=1 / 4, begin_num_update=updates, param_idx2name=dict(enumerate(module._param_names)))
-
-
-def network_of(length):
-    emb = sym.Embedding(sym.Variable("data"), input_dim=10, output_dim=4, name="emb")
-    return sym.SoftmaxOutput(sym.FullyConnected(sym.mean(emb, axis=1), num_hidden=3, name="fc"), name="softmax"), ("data",), ("softmax_label",)
-
-
-def bucket(length, k=0, rows=2):
-    return mx.io.DataBatch([nd.array((np.arange(rows * length).reshape(rows, length) * 3 + k) % 10)], [nd.array((np.arange(rows) + k) % 3)], bucket_key=length,
-                           provide_data=[("data", (rows, length))], provide_label=[("softmax_label", (rows,))])
 
 
 def test_buckets_share_parameters_and_optimizer(tmp_path):

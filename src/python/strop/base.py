@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors, element types and the marker of a parameter that is not given: what every other module stands on."""
+import contextlib
 import functools
 import inspect
 import os
+import stat
 import sys
 import warnings
 
@@ -233,6 +235,31 @@ def file_error(sentence, error):
     made = _of_file(type(error))(sentence)
     made.errno, made.strerror, made.filename = error.errno, error.strerror, error.filename
     return made
+
+
+def write_whole(function, name, data):
+    """Writes bytes into a file, which is complete or as it was before."""
+    path = os.path.realpath(path_of(name, function))  # of a link what it leads to
+    beside, mode = path + b"." + os.urandom(8).hex().encode() + b".tmp", None
+    try:
+        if os.path.exists(path):
+            mode = os.stat(path).st_mode
+            if not stat.S_ISREG(mode):  # a pipe, or /dev/null
+                with open(path, "wb") as file:
+                    file.write(data)
+                return
+        try:
+            with open(beside, "xb") as file:
+                file.write(data)
+            if mode is not None:
+                os.chmod(beside, stat.S_IMODE(mode))
+            os.replace(beside, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.remove(beside)
+            raise
+    except OSError as error:
+        raise file_error(f"{function}: {error.strerror or error}: {os.fsdecode(name)!r}", error) from error
 
 
 def arrays_in(values, function, what):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """KVStore: arrays under keys that devices and worker processes share; each pushes gradients and pulls weights."""
+import os
 import threading
 
 from . import _strop
@@ -15,7 +16,7 @@ class _Steps:
     """What the core calls for each key of a push: an updater of Python."""
 
     def __init__(self, updater):
-        self.updater, self.numbers, self.with_optimizer = updater, False, False
+        self.updater, self.numbers, self.with_optimizer, self.path = updater, False, False, None
 
     def update(self, key, gradient, weight):
         """One key, which the core has as text."""
@@ -26,8 +27,11 @@ class _Steps:
         return self.updater.get_states(dump_optimizer=True) if self.with_optimizer else self.updater.get_states()
 
     def set_states(self, states):
-        """Takes bytes that states() gave."""
-        self.updater.set_states(states)
+        """Takes bytes of the file ``path`` that states() gave."""
+        try:
+            self.updater.set_states(states)
+        except _strop.ValueError as error:
+            raise _strop.ValueError(f"load_optimizer_states: {os.fsdecode(self.path)!r}: {error}") from error
 
 
 def _listed(function, keys, values, what="value"):
@@ -182,7 +186,7 @@ class KVStore:
         read those that you trust alone."""
         path_of(fname, "load_optimizer_states")
         with self._lock:
-            self._stateful("load_optimizer_states")
+            self._stateful("load_optimizer_states").path = fname
             self._handle.load_states(fname)
 
     def _barrier(self):

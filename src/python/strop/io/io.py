@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .. import _strop, nd
-from ..base import _dtype_name, also, counted, extents_of, file_error, path_of
+from ..base import _dtype_name, also, counted, extents_of, file_error, integer_types, path_of
 from ..ndarray import NDArray
 from ..ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
@@ -250,6 +250,11 @@ class NDArrayIter(DataIter):
             raise _strop.ValueError(f"NDArrayIter: last_batch_handle is {last_batch_handle!r}, expected pad, discard or roll_over")
         self.data, self.label = _sources(data, data_name, False), _sources(label, label_name, True)
         both = self.data + self.label
+        for name, a in both:
+            if not a.shape:
+                raise also(_strop.ValueError, IndexError)(f"NDArrayIter: {name} has shape (), expected rows; a list is one of arrays")
+        if not isinstance(batch_size, integer_types):
+            raise _strop.TypeError(f"NDArrayIter: batch_size is of type {type(batch_size).__name__}, expected a whole number")
         self.num_data = both[0][1].shape[0]
         for name, a in both:
             if a.shape[0] != self.num_data:

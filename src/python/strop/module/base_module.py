@@ -18,6 +18,12 @@ def _call_all(callbacks, *arguments):
         callback(*arguments)
 
 
+def _of_batches(function, argument, data, member="reset"):
+    """Refuses what is no iterator over batches."""
+    if not hasattr(data, member):
+        raise also(_strop.TypeError, ValueError, AttributeError)(f"{function}: {argument} is of type {type(data).__name__}, expected a DataIter, as mx.io.NDArrayIter is")
+
+
 class BaseModule:
     """What modules share. A class that derives from it has the steps: bind(), init_params(), init_optimizer(), forward(),
     backward(), update(), get_outputs(), update_metric(), get_params().
@@ -59,6 +65,7 @@ class BaseModule:
         fill the last batch count, as in the original."""
         self._need("score", params=True)
         if reset:
+            _of_batches("score", "eval_data", eval_data)
             eval_data.reset()
         eval_metric = self._metric(eval_metric)
         eval_metric.reset()
@@ -78,6 +85,7 @@ class BaseModule:
         """(outputs without the rows that only fill the batch, its number, the batch) of each batch of an iterator."""
         self._need("iter_predict", params=True)
         if reset:
+            _of_batches("predict", "eval_data", eval_data)
             eval_data.reset()
         for nbatch, batch in enumerate(eval_data):
             if nbatch == num_batch:
@@ -112,18 +120,18 @@ class BaseModule:
             sparse_row_id_fn=None):
         """Trains on the batches of an iterator, ``num_epoch - begin_epoch`` times, and scores ``eval_data`` after each epoch.
 
-        What has been bound or initialised stays. ``epoch_end_callback(epoch, symbol, arg_params, aux_params)`` and the other
+        What has been bound or initialised stays, the optimizer as well, which the logger says. ``epoch_end_callback(epoch, symbol, arg_params, aux_params)`` and the other
         callbacks, which take a BatchEndParam, are functions or lists of them. The logger says the metric of each epoch.
         """
         if num_epoch is None:
             raise also(_strop.ValueError, AssertionError)("fit: num_epoch is not given")
+        _of_batches("fit", "train_data", train_data, "provide_data")
         self.bind(data_shapes=train_data.provide_data, label_shapes=train_data.provide_label, for_training=True, force_rebind=force_rebind)
         if monitor is not None:
             self.install_monitor(monitor)
         if arg_params is not None or aux_params is not None or force_init or not self.params_initialized:
             self.init_params(initializer=initializer, arg_params=arg_params, aux_params=aux_params, allow_missing=allow_missing, force_init=force_init)
-        if not self.optimizer_initialized:
-            self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
+        self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
         eval_metric = self._metric(eval_metric)
         validation_metric = eval_metric if validation_metric is None else validation_metric
         for epoch in range(begin_epoch, num_epoch):

@@ -30,7 +30,11 @@ class BucketingModule(BaseModule):
         self._grad_req = "write"
 
     def _made(self, key):
-        net, data_names, label_names = self._sym_gen(key)
+        found = self._sym_gen(key)
+        if not isinstance(found, (list, tuple)) or len(found) != 3:
+            said = f"{len(found)} things" if isinstance(found, (list, tuple)) else f"something of type {type(found).__name__}"
+            raise _strop.ValueError(f"BucketingModule: sym_gen gives {said} for bucket {key!r}, expected (symbol, names of data, names of labels)")
+        net, data_names, label_names = found
         return Module(net, data_names, label_names, **self._of_modules)
 
     @property

@@ -4,9 +4,9 @@ import logging
 import os
 
 from .. import _strop, kvstore as kvstores, nd, optimizer as optimizers
-from ..base import _as_list, also, path_of, warn_program
+from ..base import _as_list, also, counted, file_error, path_of, warn_program, write_whole
 from ..context import Context, cpu
-from ..initializer import InitDesc, Uniform
+from ..initializer import InitDesc, Uniform, create
 from ..io import DataDesc
 from ..model import load_checkpoint
 from .base_module import BaseModule
@@ -17,13 +17,16 @@ __all__ = ["Module"]
 def _one_cpu(context):
     contexts = _as_list(cpu() if context is None else context)
     if len(contexts) != 1 or not isinstance(contexts[0], Context) or contexts[0].device_type == "gpu":
-        said = ", ".join(map(str, contexts))
+        said = ", ".join(str(one) if isinstance(one, Context) else f"{one!r} of type {type(one).__name__}" for one in contexts)
         raise _strop.ValueError(f"Module: the context is [{said}], expected a single cpu; worker processes under mpirun share a network by kvstore='dist_sync'")
     return contexts[0]
 
 
-def _descriptions(shapes):
-    return [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes or []]
+def _descriptions(what, shapes):
+    shapes = [] if shapes is None else shapes
+    if not isinstance(shapes, (list, tuple)) or not all(isinstance(one, (list, tuple)) and len(one) >= 2 and isinstance(one[1], (list, tuple)) for one in shapes):
+        raise also(_strop.TypeError, ValueError)(f"Module: {what} is {shapes!r}, expected a list of (name, shape)")
+    return [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes]
 
 
 class Module(BaseModule):
@@ -37,9 +40,11 @@ class Module(BaseModule):
     def __init__(self, symbol, data_names=("data",), label_names=("softmax_label",), logger=logging, context=None, work_load_list=None,
                  fixed_param_names=None, state_names=None, group2ctxs=None, compression_params=None):  # pylint: disable=unused-argument
         super().__init__(logger)
+        if not isinstance(symbol, _strop.Symbol):
+            raise also(_strop.TypeError, AttributeError)(f"Module: the symbol is of type {type(symbol).__name__}, expected a Symbol")
         self._symbol, self._context = symbol, _one_cpu(context)
         self._group2ctx = (_as_list(group2ctxs) or [None])[0]
-        self._data_names, self._label_names, self._state_names, self._fixed = (list(names or ()) for names in (
+        self._data_names, self._label_names, self._state_names, self._fixed = ([names] if isinstance(names, str) else list(names or ()) for names in (
             data_names, label_names, state_names, fixed_param_names))
         arguments = symbol.list_arguments()
         for what, names in (("data_names", self._data_names), ("label_names", self._label_names), ("state_names", self._state_names),
@@ -117,18 +122,25 @@ class Module(BaseModule):
         return list(zip(self.output_names, found))
 
     # --- shapes -------------------------------------------------------------------------------------------------------
-    def _describe(self, data_shapes, label_shapes):
-        data, labels = _descriptions(data_shapes), _descriptions(label_shapes)
+    def _described(self, data_shapes, label_shapes, for_training):
+        """(descriptions of the data, of the labels or None), and the shapes of those that the symbol has, by name."""
+        data, labels = _descriptions("data_shapes", data_shapes), _descriptions("label_shapes", label_shapes)
         if sorted(one.name for one in data) != sorted(self._data_names):
             raise _strop.ValueError(f"Module: the data are called {[one.name for one in data]}, and data_names is {self._data_names}")
         strange = [one.name for one in labels if one.name not in self._label_names]
         if strange:
-            warn_program(f"Module: labels called {strange} are given, and the symbol has {self._label_names}")
-        self._data_shapes, self._label_shapes = data, labels or None
+            said = f"Module: labels called {strange} are given, and label_names= has {self._label_names}"
+            if for_training and self._label_names and len(strange) == len(labels):  # it would be trained on labels of zeros
+                raise also(_strop.ValueError, KeyError)(said)
+            warn_program(said)
+        return data, labels or None, self._known(data, labels)
+
+    def _known(self, data, labels):
+        names = {*self._data_names, *self._label_names}
+        return {one.name: one.shape for one in [*data, *(labels or [])] if one.name in names}
 
     def _shapes(self):
-        known = {*self._data_names, *self._label_names}
-        return {one.name: one.shape for one in [*self._data_shapes, *(self._label_shapes or [])] if one.name in known}
+        return self._known(self._data_shapes, self._label_shapes)
 
     def bind(self, data_shapes, label_shapes=None, for_training=True, inputs_need_grad=False, force_rebind=False, shared_module=None, grad_req="write"):
         """Makes the arrays, for data and labels of these shapes, ``(name, shape)`` or a DataDesc each.
@@ -147,19 +159,24 @@ class Module(BaseModule):
             missing = [name for name in self._param_names if name not in shared_module._param_names]
             if missing:
                 raise _strop.ValueError(f"Module.bind: the shared module has no parameter {', '.join(map(repr, missing))}")
-        if self.binded and self.params_initialized:
-            self._kept = self.get_params()
-        self._describe(data_shapes, label_shapes)
-        types = {one.name: one.dtype for one in [*self._data_shapes, *(self._label_shapes or [])] if one.name in self._shapes()}
+        kept = self.get_params() if self.binded and self.params_initialized else self._kept
+        data, labels, shapes = self._described(data_shapes, label_shapes, for_training)
+        if shared_module is not None:
+            self._keep_parameters("bind", shapes, shared_module._first)
+        types = {one.name: one.dtype for one in [*data, *(labels or [])] if one.name in shapes}
         sharing = {} if shared_module is None else {"shared_exec": shared_module._first, "shared_arg_names": self._param_names}
-        self._first = self._exec = self._symbol.simple_bind(self._context, grad_req=self._requests(grad_req, for_training, inputs_need_grad), type_dict=types,
-                                                            group2ctx=self._group2ctx, **sharing, **self._shapes())
+        made = self._symbol.simple_bind(self._context, grad_req=self._requests(grad_req, for_training, inputs_need_grad), type_dict=types,
+                                        group2ctx=self._group2ctx, **sharing, **shapes)
+        if shared_module is None and self.params_initialized:
+            lacking = [name for own, one in ((self._param_names, kept[0]), (self._aux_names, kept[1])) for name in own if name not in one and not name.endswith("label")]
+            if lacking:
+                warn_program(f"Module.bind: the checkpoint has no {', '.join(map(repr, lacking))}, which {'begins' if len(lacking) == 1 else 'begin'} with zeros")
+            made.copy_params_from(*kept, allow_extra_params=True)
+        self._first = self._exec = made
+        self._data_shapes, self._label_shapes, self._kept = data, labels, None
         self.binded, self.for_training, self.inputs_need_grad = True, for_training, inputs_need_grad
         if shared_module is not None:
             self.params_initialized = shared_module.params_initialized
-        elif self.params_initialized:
-            self._exec.copy_params_from(*self._kept, allow_extra_params=True)
-            self._kept = None
         if shared_module is not None and shared_module.optimizer_initialized:
             self.borrow_optimizer(shared_module)
 
@@ -172,10 +189,32 @@ class Module(BaseModule):
         return {name: asked.get(name, "null") if for_training and name in trained else "null" for name in arguments}
 
     def reshape(self, data_shapes, label_shapes=None):
-        """Binds to other shapes of a batch. The parameters and their gradients stay."""
+        """Binds to other shapes of a batch. The parameters, their gradients and the auxiliary states stay. Error: these shapes
+        ask for one of another shape, as those of data with other columns do; the module is then as it was."""
         self._need("reshape")
-        self._describe(data_shapes, label_shapes)
-        self._exec = self._first.reshape(partial_shaping=True, allow_up_sizing=True, **self._shapes())
+        data, labels, shapes = self._described(data_shapes, label_shapes, self.for_training)
+        for name, shape in shapes.items():
+            if 0 in shape:
+                raise _strop.ValueError(f"Module.reshape: {name} has shape {shape}, expected no extent of 0")
+        self._keep_parameters("reshape", shapes, self._exec)
+        self._exec = self._first.reshape(partial_shaping=True, allow_up_sizing=True, **shapes)
+        self._data_shapes, self._label_shapes = data, labels
+
+    def _keep_parameters(self, function, shapes, run):
+        """Refuses shapes of a batch that would replace a parameter or an auxiliary state of an executor by zeros of another
+        shape. Labels that label_names does not have count as parameters, and may follow the batch by the end of their names."""
+        found, _, states = self._symbol.infer_shape_partial(**shapes)
+        follow = {*shapes, *self._label_names, *self._state_names}
+        for what, names, wanted, arrays in (("parameter", self._symbol.list_arguments(), found, run.arg_dict),
+                                            ("auxiliary state", self._aux_names, states, run.aux_dict)):
+            for name, shape in zip(names, wanted):
+                if name in follow or name not in arrays or name.endswith("label") or not (shape and all(shape)):
+                    continue
+                own = arrays[name].shape
+                if shape != own:
+                    given = " and ".join(f"{one} of shape {shapes[one]}" for one in self._data_names)
+                    raise _strop.ValueError(f"Module.{function}: {given} would give {what} {name!r} shape {shape}, expected {own}, which it has; only data, "
+                                            "labels and state_names follow a batch")
 
     # --- parameters ---------------------------------------------------------------------------------------------------
     def _own(self):
@@ -186,16 +225,22 @@ class Module(BaseModule):
     def init_params(self, initializer=Uniform(0.01), arg_params=None, aux_params=None, allow_missing=False, force_init=False,
                     allow_extra=False):  # pylint: disable=unused-argument
         """Sets the parameters: those in ``arg_params`` and ``aux_params`` to these arrays, all where neither is given to what
-        the initializer says, in the order of their names. Error: a dictionary lacks one, unless ``allow_missing`` leaves it to
+        the initializer, or that of a name, says, in the order of their names. Error: a dictionary lacks one, unless ``allow_missing`` leaves it to
         the initializer. What the symbol does not have is passed over."""
         if self.params_initialized and not force_init:
             self._ignored("init_params")
             return
         self._need("init_params")
-        todo = []
+        initializer, todo = self._initializer(initializer), []
+        unsaid = [] if initializer is not None or self.params_initialized else [
+            name for name, given, own in zip(("arg_params", "aux_params"), (arg_params, aux_params), self._own()) if given is None and own]
+        if unsaid:
+            raise also(_strop.ValueError, TypeError)(f"Module.init_params: {' and '.join(unsaid)} are not given, and there is no initializer")
         for arrays, given in zip(self._own(), (arg_params, aux_params)):
             for name, a in sorted(arrays.items()):
                 found = None if given is None else given.get(name)
+                if found is not None and not isinstance(found, nd.NDArray):
+                    raise also(_strop.TypeError, AttributeError)(f"Module.init_params: {name!r} is given as {type(found).__name__}, expected an NDArray")
                 if found is None and given is not None and not allow_missing:
                     raise also(_strop.ValueError, RuntimeError)(f"Module.init_params: {name!r} is not presented; say allow_missing=True to leave it to the initializer")
                 if found is not None and found.shape != a.shape:
@@ -208,6 +253,16 @@ class Module(BaseModule):
             elif initializer is not None:
                 initializer(InitDesc(name, attributes.get(name)), a)
         self.params_initialized = True
+
+    @staticmethod
+    def _initializer(given):
+        """What init_params() calls: an initializer by its name or as it is. None leaves what is there."""
+        if isinstance(given, str):
+            return create(given)
+        if given is None or callable(given) and not isinstance(given, type):
+            return given
+        said = f"the class {given.__name__}" if isinstance(given, type) else str(given)
+        raise _strop.TypeError(f"Module.init_params: the initializer is {said}, expected an Initializer or the name of one")
 
     def get_params(self):
         """(arrays of the parameters, arrays of the auxiliary states), by name: copies."""
@@ -277,7 +332,11 @@ class Module(BaseModule):
             self._begin_store()
         self.optimizer_initialized = True
         if self._preload_opt_states is not None:
-            self.load_optimizer_states(self._preload_opt_states)
+            try:
+                self.load_optimizer_states(self._preload_opt_states)
+            except BaseException:
+                self.optimizer_initialized = False  # or another call would train without them
+                raise
             self._preload_opt_states = None
 
     def _begin_store(self):
@@ -318,22 +377,36 @@ class Module(BaseModule):
         self._updater([self._indices[name] for name in names], found, changed)
 
     def save_optimizer_states(self, fname):
-        """Writes what the optimizer remembers."""
+        """Writes what the optimizer remembers into a file, which is complete or as it was before."""
         self._need("save_optimizer_states", optimizer=True)
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname)
             return
-        with open(path_of(fname, "save_optimizer_states"), "wb") as file:
-            file.write(self._updater.get_states())
+        write_whole("save_optimizer_states", fname, self._updater.get_states())
 
     def load_optimizer_states(self, fname):
-        """Reads what save_optimizer_states() wrote, a pickle: read those that you trust alone."""
+        """Reads what save_optimizer_states() wrote, with a store or without, a pickle: read those that you trust alone."""
         self._need("load_optimizer_states", optimizer=True)
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
+            self._rename_states(self._kvstore._updater, {index: name for name, index in self._indices.items()})
             return
-        with open(path_of(fname, "load_optimizer_states"), "rb") as file:
-            self._updater.set_states(file.read())
+        try:
+            with open(path_of(fname, "load_optimizer_states"), "rb") as file:
+                states = file.read()
+        except OSError as error:
+            raise file_error(f"load_optimizer_states: {error.strerror or error}: {os.fsdecode(fname)!r}", error) from error
+        try:
+            self._updater.set_states(states)
+        except _strop.ValueError as error:
+            raise _strop.ValueError(f"load_optimizer_states: {os.fsdecode(fname)!r}: {error}") from error
+        self._rename_states(self._updater, self._indices)
+
+    @staticmethod
+    def _rename_states(updater, names):
+        """A store counts states by the names of parameters, and a module without one by their numbers: says it as this one does."""
+        updater.states = {names.get(key, key): state for key, state in updater.states.items()}
+        updater.states_synced = dict.fromkeys(updater.states, False)
 
     # --- a batch ------------------------------------------------------------------------------------------------------
     def prepare(self, data_batch, sparse_row_id_fn=None):
@@ -356,7 +429,7 @@ class Module(BaseModule):
             raise _strop.TypeError("Module.forward: a list of batches is given, one for each device; a module here has one device")
         data, labels = list(data_batch.data), list(data_batch.label or [])
         if len(data) != len(self._data_shapes):
-            raise _strop.ValueError(f"Module.forward: the batch has {len(data)} arrays of data, expected {len(self._data_shapes)}")
+            raise _strop.ValueError(f"Module.forward: the batch has {counted(len(data), 'array')} of data, expected {len(self._data_shapes)}")
         found = self._named(self._data_shapes, data)
         known = self._label_shapes or ([DataDesc(name, a.shape) for name, a in zip(self._label_names, labels)] if labels else [])
         of_labels = self._named(known, labels)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from .. import _strop, nd
-from ..base import also, warn_program
+from ..base import also, counted, warn_program
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test",
            "Updater", "ccSGD", "create", "get_updater", "register"]
@@ -534,6 +534,9 @@ class Updater:
             if one not in self.states:
                 self.states[one] = self.optimizer.create_state_multi_precision(one, w)
                 self.states_synced[one] = True
+            elif not self.states_synced.get(one, True):  # of a file, and used for the first time
+                self._compare(one, w)
+                self.states_synced[one] = True
         most = self.optimizer.aggregate_num
         if not several or most <= 0:
             for one, g, w in zip(indices, grads, weights):
@@ -547,17 +550,28 @@ class Updater:
                 part, ws, gs = zip(*alike[begin:begin + most])
                 self.optimizer.update_multi_precision(part, ws, gs, [self.states[one] for one in part])
 
+    def _compare(self, index, weight):
+        """Refuses a state of another optimizer: one array in place of several, or of another number of them."""
+        found, made = (f"a tuple of {len(one)}" if isinstance(one, (list, tuple)) else "an array or None"
+                       for one in (self.states[index], self.optimizer.create_state_multi_precision(index, weight)))
+        if found != made:
+            raise _strop.ValueError(f"{type(self.optimizer).__name__}: the state of weight {index!r} is {found}, expected {made}; it is another optimizer's")
+
     def get_states(self, dump_optimizer=False):
         """The states as bytes."""
         return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
     def set_states(self, states):
-        """Takes states that get_states() gave."""
-        found = pickle.loads(states)
-        if isinstance(found, tuple) and len(found) == 2:
-            self.states, self.optimizer = found
-        else:
-            self.states = found
+        """Takes states that get_states() gave. Others are a ValueError, and change nothing."""
+        try:
+            found = pickle.loads(states)
+        except Exception as error:  # whatever a pickle raises that is cut off, or none
+            raise _strop.ValueError(f"set_states: expected what get_states() gave, came {counted(len(states), 'byte')} that are no whole pickle: "
+                                    f"{str(error) or type(error).__name__}") from error
+        found, made = found if isinstance(found, tuple) and len(found) == 2 else (found, self.optimizer)
+        if not isinstance(found, dict) or not isinstance(made, Optimizer):
+            raise _strop.ValueError(f"set_states: expected what get_states() gave, came a pickle of type {type(found).__name__}")
+        self.states, self.optimizer = found, made
         self.states_synced = dict.fromkeys(self.states, False)
 
 
