@@ -52,7 +52,10 @@ void garbled() {
   while (detail::owner_of_key(cat("key", k), kv.num_workers()) != 0) ++k;
   kv.init(cat("key", k), zeros({2}));
   kv.set_updater([](const std::string&, const NDArray& g, NDArray& w) { w = w + g; });
-  if (kv.rank() == kv.num_workers() - 1) kv.push(cat("key", k), ones({2}));
+  if (kv.rank() == kv.num_workers() - 1) {
+    ::usleep(300'000);  // the others wait by then
+    kv.push(cat("key", k), ones({2}));
+  }
   kv.barrier();
 }
 

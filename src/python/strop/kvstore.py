@@ -16,7 +16,7 @@ from .optimizer import Optimizer, Updater, get_updater
 __all__ = ["KVStore", "create"]
 
 _numbers_of_stores = itertools.count()
-_stores = weakref.WeakValueDictionary()  # those that live, in the order of their making, which all workers share
+_stores = weakref.WeakValueDictionary()  # distributed ones that live, in the order of their making, which all workers share
 
 
 @atexit.register
@@ -109,7 +109,8 @@ class KVStore:
         self._handle, self._steps, self._updater = handle, None, None
         self._numbers, self._has_keys = False, False  # whether the keys are numbers
         self._lock = threading.RLock()  # the core's store is one thread's at a time; an updater may call it again
-        _stores[next(_numbers_of_stores)] = self
+        if "dist" in handle.type:
+            _stores[next(_numbers_of_stores)] = self
 
     @property
     def type(self):
