@@ -9,6 +9,7 @@
 #include <strop/kvstore/kvstore.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,16 +30,24 @@ class PythonUpdater final : public detail::StoreUpdater {
   }
   std::string states() const override {
     const Locked python;
-    const nb::object made = call("states");
-    const nb::bytes bytes = nb::cast<nb::bytes>(made);
-    return {bytes.c_str(), bytes.size()};
+    return text_of_bytes(call("states"));
   }
   void set_states(std::string_view states) override {
     const Locked python;
     call("set_states", nb::bytes(states.data(), states.size()).ptr());
   }
+  std::string merged(detail::Span<const std::string> all) const override {
+    const Locked python;
+    nb::list parts;
+    for (const std::string& one : all) parts.append(nb::bytes(one.data(), one.size()));
+    return text_of_bytes(call("merged", parts.ptr()));
+  }
 
  private:
+  static std::string text_of_bytes(const nb::object& made) {
+    const nb::bytes bytes = nb::cast<nb::bytes>(made);
+    return {bytes.c_str(), bytes.size()};
+  }
   template <class... Arguments>
   nb::object call(const char* method, Arguments... arguments) const {
     if (object_.get() == nullptr) refuse(Kind::other, "KVStore: the program has ended");
@@ -64,57 +73,83 @@ Keys keys_of(const nb::list& given) {
   return Keys(keys);
 }
 
-/// A store, whose calls let other threads of Python run: they wait for other workers, and the updater takes the lock
-/// again.
+/// A store, whose calls and end let other threads of Python run: they wait for other workers, and the updater takes the
+/// lock again, on a thread of the store.
 class Store {
  public:
   using Arrays = std::vector<std::vector<NDArray>>;
 
   explicit Store(const std::string& type) : store_(KVStore::create(type)) {}
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+  ~Store() { close(true); }
 
-  const KVStore& get() const { return store_; }
+  /// Ends the store. Unless it `waits`, this is as if an exception left it: the other workers find that it has gone.
+  void close(bool waits) {
+    if (!store_) return;
+    const Unlocked others(true);
+    if (waits) return store_.reset();
+    struct Left {};
+    try {
+      const std::optional<KVStore> last = std::exchange(store_, std::nullopt);
+      throw Left();
+    } catch (const Left&) {
+    }
+  }
+  KVStore& get() {
+    if (!store_) refuse(Kind::other, "KVStore: the program has ended");
+    return *store_;
+  }
   void init(const nb::list& keys, const Arrays& values) {
-    in_its_own_time(keys, [&](const Keys& own) { store_.init(own, values); });
+    in_its_own_time(keys, [&](KVStore& store, const Keys& own) { store.init(own, values); });
   }
   void push(const nb::list& keys, const Arrays& values, int priority) {
-    in_its_own_time(keys, [&](const Keys& own) { store_.push(own, values, priority); });
+    in_its_own_time(keys, [&](KVStore& store, const Keys& own) { store.push(own, values, priority); });
   }
   void pull(const nb::list& keys, const Arrays& outs, int priority, bool ignore_sparse) {
-    in_its_own_time(keys, [&](const Keys& own) { store_.pull(own, outs, priority, ignore_sparse); });
+    in_its_own_time(keys, [&](KVStore& store, const Keys& own) { store.pull(own, outs, priority, ignore_sparse); });
   }
   void row_sparse_pull(const nb::list& keys, const Arrays& outs, const Arrays& row_ids, int priority) {
-    in_its_own_time(keys, [&](const Keys& own) { store_.row_sparse_pull(own, outs, row_ids, priority); });
+    in_its_own_time(keys,
+                    [&](KVStore& store, const Keys& own) { store.row_sparse_pull(own, outs, row_ids, priority); });
   }
   void barrier() {
+    KVStore& store = get();
     const Unlocked others(true);
-    store_.barrier();
+    store.barrier();
   }
   void set_updater(nb::object updater) {
-    store_.set_updater(detail::Ref<detail::StoreUpdater>(new PythonUpdater(std::move(updater))));
+    detail::Ref<detail::StoreUpdater> made(new PythonUpdater(std::move(updater)));
+    KVStore& store = get();
+    const Unlocked others(true);
+    store.set_updater(std::move(made));
   }
   void compress(const std::string& type, double threshold) {
-    store_.set_gradient_compression({.type = type, .threshold = threshold});
+    get().set_gradient_compression({.type = type, .threshold = threshold});
   }
   void save_states(const Path& path) {
+    KVStore& store = get();
     const Unlocked others(true);
-    store_.save_states(path.text);
+    store.save_states(path.text);
   }
   void load_states(const Path& path) {
+    KVStore& store = get();
     const Unlocked others(true);
-    store_.load_states(path.text);
+    store.load_states(path.text);
   }
 
  private:
   template <class F>
   void in_its_own_time(const nb::list& keys, F&& f) {
     const Keys own = keys_of(keys);
+    KVStore& store = get();
     {
       const Unlocked others(true);
-      f(own);
+      f(store, own);
     }
     tell_fallbacks();
   }
-  KVStore store_;
+  std::optional<KVStore> store_;  // empty once it is closed
 };
 
 }  // namespace
@@ -125,9 +160,12 @@ void add_kvstore(nb::module_& module) {
         const Unlocked others(true);  // the workers meet here
         return new Store(type);
       }))
-      .def_prop_ro("type", [](const Store& store) { return store.get().type(); })
-      .def_prop_ro("rank", [](const Store& store) { return store.get().rank(); })
-      .def_prop_ro("num_workers", [](const Store& store) { return store.get().num_workers(); })
+      .def_prop_ro("type", [](Store& store) { return store.get().type(); })
+      .def_prop_ro("rank", [](Store& store) { return store.get().rank(); })
+      .def_prop_ro("num_workers", [](Store& store) { return store.get().num_workers(); })
+      .def_static("owner_of",
+                  [](const std::string& key, detail::Index workers) { return detail::owner_of_key(key, workers); })
+      .def("close", &Store::close)
       .def("init", &Store::init)
       .def("push", &Store::push)
       .def("pull", &Store::pull)

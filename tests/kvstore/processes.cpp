@@ -19,6 +19,46 @@ namespace {
 
 std::int64_t now() { return detail::nanoseconds(); }
 
+/// Workers of which one sends requests that no owner understands.
+class Garbled final : public Transport {
+ public:
+  Garbled(detail::Ref<Transport> inner, bool garbles) : inner_(std::move(inner)), garbles_(garbles) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  void exchange(detail::Span<const Message> sends, detail::Span<const Message> receives,
+                std::string_view what) override {
+    if (garbles_ && !sends.empty()) *sends[0].data ^= std::byte{1};
+    inner_->exchange(sends, receives, what);
+  }
+  detail::Ref<Transport> apart() override {  // the first one is for requests
+    const bool garbles = aparts_++ == 0 && rank() == size() - 1;
+    return detail::Ref<Transport>(new Garbled(inner_->apart(), garbles));
+  }
+  int receive_any(detail::List<std::byte>& message, const std::atomic<bool>& stop) override {
+    return inner_->receive_any(message, stop);
+  }
+  void give_up(const std::string& why) override { inner_->give_up(why); }
+
+ private:
+  const detail::Ref<Transport> inner_;
+  const bool garbles_;
+  int aparts_ = 0;
+};
+
+/// The owner waits for a worker that waits for its answer, which never comes.
+void garbled() {
+  KVStore kv = KVStore::create("dist_async", detail::Ref<Transport>(new Garbled(detail::mpi_transport(), false)));
+  int k = 0;
+  while (detail::owner_of_key(cat("key", k), kv.num_workers()) != 0) ++k;
+  kv.init(cat("key", k), zeros({2}));
+  kv.set_updater([](const std::string&, const NDArray& g, NDArray& w) { w = w + g; });
+  if (kv.rank() == kv.num_workers() - 1) {
+    ::usleep(300'000);  // the others wait by then
+    kv.push(cat("key", k), ones({2}));
+  }
+  kv.barrier();
+}
+
 /// Programs of all kinds, bit for bit those of one process.
 void random_programs() {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -138,6 +178,11 @@ int run(std::string what, const std::string& path) {
   } else if (what == "throws") {
     if (last) fail("this worker has had enough");
     push_steps(kv, 1'000'000);
+  } else if (what == "garbled") {
+    garbled();
+  } else if (what == "odd") {
+    kv.set_updater([](const std::string&, const NDArray&, NDArray&) { throw 7; });
+    push_steps(kv, 1);
   } else if (what == "differs") {
     kv.init({"a", "b"}, {zeros({3}), zeros({3})});
     kv.push(last ? "b" : "a", ones({3}));

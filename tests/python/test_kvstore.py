@@ -253,18 +253,146 @@ np.save(f"worker {rank} of {workers}.npy", np.round([*found["fc_weight"].asnumpy
 """
 
 
-def test_workers_train_as_one_process(tmp_path):
+def run_workers(tmp_path, text, *arguments, counts=(2,)):
+    """What the program writes and says with each count of workers, and its status."""
     mpirun = shutil.which("mpirun")
     if mpirun is None or "Open MPI" not in subprocess.run([mpirun, "--version"], capture_output=True, text=True, timeout=60).stdout:
         pytest.skip("OpenMPI's mpirun is not installed")
-    (tmp_path / "worker.py").write_text(WORKER)
-    program = [sys.executable, tmp_path / "worker.py", tmp_path / "states"]
+    (tmp_path / "worker.py").write_text(text)
+    program = [sys.executable, tmp_path / "worker.py", *arguments]
     environment = {**os.environ, "STROP_NUM_THREADS": "1", "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join([str(pathlib.Path(mx.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])}
     base = [mpirun, "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
-    for workers in (1, 2):
-        done = subprocess.run([*base, "-n", str(workers), *program], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=120)
+    for workers in counts:
+        yield subprocess.run([*base, "-n", str(workers), *program], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=120)
+
+
+def test_workers_train_as_one_process(tmp_path):
+    for done in run_workers(tmp_path, WORKER, tmp_path / "states", counts=(1, 2)):
         assert done.returncode == 0, done.stdout + done.stderr
     found = {path.stem: np.load(path) for path in tmp_path.glob("worker *.npy")}
     assert sorted(found) == ["worker 0 of 1", "worker 0 of 2", "worker 1 of 2"]
     np.testing.assert_array_equal(found["worker 0 of 2"], found["worker 1 of 2"])
     np.testing.assert_allclose(found["worker 0 of 2"], found["worker 0 of 1"], atol=2e-5)
+
+
+# Keys of all owners; the workers end a store, change the optimizer and end the program while others push.
+ASYNC = """
+import sys
+import time
+import strop as mx
+
+def a_store(keys):
+    store = mx.kv.create("dist_async")
+    store.init(keys, [mx.nd.ones((4,)) for _ in keys])
+    return store
+
+def push(store, keys, value=1.0):
+    store.push(keys, [mx.nd.full((4,), value) for _ in keys])
+
+def pulled(store, keys):
+    out = [mx.nd.zeros((4,)) for _ in keys]
+    store.pull(keys, out)
+    return [a.asnumpy().tolist() for a in out]
+
+numbers, seen = list(range(8)), []
+counted = mx.kv.create("dist_async")
+counted._set_updater(lambda key, gradient, weight: seen.append(key))
+counted.init(numbers, [mx.nd.ones((4,)) for _ in numbers])
+rank = counted.rank
+if rank == 1:  # the others have never pushed
+    push(counted, numbers)
+counted._barrier()
+assert sorted(seen) == [key for key in numbers if counted._handle.owner_of(str(key), counted.num_workers) == rank], seen
+
+keys = [f"key{k}" for k in range(8)]
+first = a_store(keys)
+first.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, momentum=0.5))
+if rank == 0:
+    push(first, keys)
+first._barrier()
+for whole in (False, True):
+    first.save_optimizer_states(sys.argv[1], dump_optimizer=whole)
+    again = a_store(keys)
+    again.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, momentum=0.5))
+    again.load_optimizer_states(sys.argv[1])
+    assert not whole or again._updater.optimizer._index_update_count == dict.fromkeys(keys, 1)
+    again._barrier()
+    if rank == 0:
+        push(again, keys, 0.0)
+        assert pulled(again, keys) == [[0.75] * 4] * 8
+    again._barrier()
+
+class Own:
+    def __call__(self, key, gradient, weight):
+        pass
+    def get_states(self):
+        return b"mine"
+    def set_states(self, states):
+        pass
+
+for updater, said in ((Own(), "the updater is of type Own"), (lambda key, gradient, weight: None, "the store has no optimizer")):
+    counted._set_updater(updater)
+    try:
+        counted.save_optimizer_states(sys.argv[1])
+    except mx.Error as error:
+        assert said in str(error)
+    else:
+        raise AssertionError("the states of somebody's own updater were joined")
+counted._barrier()
+
+def steps(store, count):
+    for _ in range(count):
+        push(store, keys)
+        pulled(store, keys)
+        time.sleep(0.005)
+
+steps(first, 3 if rank == 0 else 40)
+first.set_optimizer(mx.optimizer.SGD(learning_rate=0.01))
+steps(first, 3 if rank == 0 else 40)
+del first
+last = a_store(keys)
+last.set_optimizer(mx.optimizer.SGD(learning_rate=0.01))
+steps(last, 3 if rank == 0 else 40)
+sys.stdout.write(f"worker {rank} is done\\n")
+"""
+
+
+def test_asynchronous_workers_wait_for_each_other_at_the_end(tmp_path):
+    for done in run_workers(tmp_path, ASYNC, tmp_path / "states", counts=(3,)):
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert sorted(line for line in done.stdout.splitlines() if line) == [f"worker {k} is done" for k in range(3)]
+
+
+# An exception that nobody catches: in one worker of several, and in the last push of one.
+RAISES = """
+import time
+import strop as mx
+
+kv = mx.kv.create("dist_async")
+kv.set_optimizer(mx.optimizer.SGD())
+kv.init("a", mx.nd.ones((4,)))
+if kv.rank == 0:
+    raise RuntimeError("worker 0 has had enough")
+while True:
+    kv.push("a", mx.nd.ones((4,)))
+    time.sleep(0.01)
+"""
+LAST = """
+import strop as mx
+
+def updater(key, gradient, weight):
+    raise RuntimeError("the last one")
+
+kv = mx.kv.create("dist_async")
+kv._set_updater(updater)
+kv.init("a", mx.nd.ones((4,)))
+a = mx.nd.ones((1000, 1000))
+kv.push("a", mx.nd.dot(a, a)[0, 0:4])  # under way when the program ends
+"""
+
+
+@pytest.mark.parametrize("text, workers, said", [(RAISES, 2, "worker 0 has had enough"), (LAST, 1, "RuntimeError: the last one")], ids=["raises", "last"])
+def test_what_ends_an_asynchronous_worker_is_said(tmp_path, text, workers, said):
+    for done in run_workers(tmp_path, text, counts=(workers,)):
+        assert said in done.stderr, done.stdout + done.stderr
+        assert workers == 1 or done.returncode != 0

@@ -23,6 +23,8 @@ ENDS = {
     "throws": r"this worker has had enough",
     "async killed": r"KVStore: worker 2 \(process \d+ on \S+\) has died|process rank 2 .* exited on signal 9",
     "async throws": r"this worker has had enough",
+    "async garbled": r"KVStore: worker 0 got a request of worker 2 that another version of strop sends",
+    "async odd": r"KVStore: the updater threw for 'w' what is no std::exception",
     "differs": r"is at another call than worker \d, which is at push of '[ab]': all workers make the same calls",
 }
 

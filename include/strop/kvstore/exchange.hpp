@@ -2,6 +2,7 @@
 /// \file
 /// What the workers of a distributed store do together: sums, the first worker's array, barriers.
 #pragma once
+#include <strop/core/error.hpp>
 #include <strop/core/list.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/engine/sync.hpp>
@@ -42,6 +43,22 @@ class WaitingThread {
   unsigned char process_ = 0;  // the fork mark of the process that has the thread
 };
 
+/// What f() gives, or the sentence of what it throws, as a text for another worker, whose result_in() gives or throws
+/// the same.
+template <class F>
+std::string outcome_of(F&& f) {
+  try {
+    return "+" + f();
+  } catch (const std::exception& e) {
+    return cat("-", e.what());
+  }
+}
+inline std::string result_in(std::string_view outcome) {
+  const std::string_view said = outcome.substr(outcome.empty() ? 0 : 1);
+  if (!outcome.starts_with('+')) fail(said);
+  return std::string(said);
+}
+
 /// The messages of one store, in the order of its calls, which is the same on all workers. One engine variable stands
 /// for all of them: no two are under way at once, and none overtakes another.
 ///
@@ -80,6 +97,8 @@ class Exchange {
   /// Has every later exchange fail with this sentence.
   void end(const std::string& why);
   bool has_failed();
+  /// Whether a call of this store has thrown such a failure.
+  bool has_told() const { return told_; }
 
  private:
   /// What a worker says before each exchange, so that those who are at another one are told of it.
@@ -113,6 +132,7 @@ class Exchange {
   std::uint64_t number_ = 0;  // of exchanges that were asked for
   SpinLock failure_lock_;
   std::string failure_;  // after one nothing is exchanged any more
+  bool told_ = false;    // of the thread that uses the store
   WaitingThread thread_;
 };
 

@@ -78,8 +78,13 @@ STROP_IMPL bool Exchange::has_failed() {
 
 template <class F>
 void Exchange::now(F&& f) {
-  Engine::global().wait_idle(wire_);
-  guarded(f);
+  try {
+    Engine::global().wait_idle(wire_);
+    guarded(f);
+  } catch (...) {
+    told_ = true;
+    throw;
+  }
 }
 
 template <class F>

@@ -8,6 +8,7 @@
 #include <strop/kvstore/kvstore.hpp>
 #include <strop/kvstore/state.hpp>
 #include <strop/optim/optimizer.hpp>
+#include <strop/optim/updater_impl.hpp>
 #include <strop/tensor/format/file.hpp>
 
 namespace strop::inline v0 {
@@ -30,6 +31,10 @@ class OptimizerUpdater final : public StoreUpdater {
   bool may_stop_midway() const override { return false; }  // it refuses before it writes
   std::string states() const override { return updater_.states(); }
   void set_states(std::string_view states) override { updater_.set_states(states); }
+  std::string merged(Span<const std::string> all) const override {
+    return merged_states(
+        all, [&](Index k, std::string_view key) { return owner_of_key(key, all.size()) == static_cast<int>(k); });
+  }
 
  private:
   optim::Updater updater_;
@@ -105,27 +110,20 @@ namespace detail {
 template <class F>
 std::string by_first(const StoreState& state, const std::string& what, F&& f) {
   if (!state.workers) return f();
-  std::string said;
-  if (state.workers->rank() == 0) {
-    try {
-      said = cat("+", f());
-    } catch (const std::exception& e) {
-      said = e.what();
-    }
-  }
-  said = state.workers->of_first(said, what);
-  if (!said.starts_with('+')) fail(said);
-  return said.substr(1);
+  return result_in(state.workers->of_first(state.workers->rank() == 0 ? outcome_of(f) : std::string(), what));
 }
 
 }  // namespace detail
 
 STROP_IMPL void KVStore::save_states(const std::string& path) {
   const detail::StoreUpdater& updater = state().optimizer("KVStore::save_states");
-  const std::string of_all = state().shards ? state().shards->states() : std::string();
+  detail::List<std::string> of_all;
+  if (state().shards) of_all = state().shards->states();
   detail::by_first(state(), "save_states", [&] {
+    for (std::string& one : of_all) one = detail::result_in(one);
+    const std::string states = state().shards ? updater.merged(of_all.span()) : updater.states();
     detail::Output out(path, "KVStore::save_states");
-    out.write(state().shards ? of_all : updater.states());
+    out.write(states);
     out.commit();
     return std::string();
   });

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -29,6 +30,8 @@ STROP_IMPL detail::Ref<Transport> Transport::apart() {
 STROP_IMPL int Transport::receive_any(detail::List<std::byte>&, const std::atomic<bool>&) {
   fail("KVStore: this transport does not receive from any worker, and dist_async needs it");
 }
+
+STROP_IMPL void Transport::give_up(const std::string&) {}
 
 namespace detail {
 
@@ -243,6 +246,7 @@ class MpiTransport final : public Transport {
   }
 
   Ref<Transport> apart() override { return Ref<Transport>(new MpiTransport); }
+  void give_up(const std::string& why) override { mpi_failure().set(why); }
   int receive_any(List<std::byte>& message, const std::atomic<bool>& stop) override {
     struct Counts {
       Counts() { ++mpi_receivers.count; }
@@ -327,6 +331,8 @@ class MpiTransport final : public Transport {
       nap(backoff, now - began);
       if (now - looked < 200'000'000) continue;
       looked = now;
+      const std::string failure = mpi_failure().get();
+      if (!failure.empty()) strop::fail(failure);
       for (Pending& p : pending)
         if (!p.done) look_after(p, what);
       if (now - told > 10'000'000'000) {

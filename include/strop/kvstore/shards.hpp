@@ -28,7 +28,8 @@ class Shards {
   explicit Shards(Exchange& order);
   Shards(const Shards&) = delete;
   Shards& operator=(const Shards&) = delete;
-  /// Answers until all workers are here. One that is left by an exception, or after a failure, waits for nobody.
+  /// Answers until all workers are here. One that is left by an exception, or after a failure, waits for nobody; a
+  /// failure that no call has thrown is logged.
   ~Shards();
 
   int owner_of(std::string_view key) const;
@@ -46,8 +47,8 @@ class Shards {
   /// Rows of it, at the call: `ids` ascending and each once.
   NDArray pull_rows(const std::string& key, const NDArray& like, Span<const std::int64_t> ids);
 
-  /// The states of the optimizers of all workers as those of one, on worker 0; at the call.
-  std::string states();
+  /// The outcomes (outcome_of) of states() of the updaters of all workers, on worker 0; at the call.
+  List<std::string> states();
   void set_states(std::string_view states);
 
  private:
@@ -89,6 +90,8 @@ class Shards {
   Answer answer(const Request& request, const std::string& key, const NDArray& array);
   NDArray answered(const Request& request, const std::string& key, const NDArray& array);
   void serve();
+  /// Tells this worker, and those that wait for it, why.
+  void answer_no_more(const std::string& why);
   void serve_one(int worker, Span<const std::byte> message);
 
   Exchange& order_;

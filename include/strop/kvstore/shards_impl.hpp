@@ -3,10 +3,10 @@
 /// How workers ask those that own a key, and are answered.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/log.hpp>
 #include <strop/kvstore/compression.hpp>
 #include <strop/kvstore/reduce.hpp>
 #include <strop/kvstore/shards.hpp>
-#include <strop/optim/updater_impl.hpp>
 #include <strop/tensor/merged.hpp>
 #include <strop/tensor/structure.hpp>
 
@@ -30,19 +30,23 @@ STROP_IMPL Shards::Shards(Exchange& order)
 STROP_IMPL Shards::~Shards() {
   const bool alone = order_.size() == 1;
   if (!alone && process_ != fork_mark.load(std::memory_order_relaxed)) return;  // a child of a fork has no such thread
-  const bool waits = !alone && std::uncaught_exceptions() == 0 && !order_.has_failed();
+  const bool thrown = std::uncaught_exceptions() != 0, told = thrown || order_.has_told();
+  const bool waits = !alone && !thrown && !order_.has_failed();
   try {
     waits ? order_.barrier() : order_.now([] {});
-  } catch (...) {  // whoever looks at a result is told
+  } catch (const std::exception& e) {
+    if (!told) log(e.what());  // nobody else would say it: a push has no result that somebody looks at
+  } catch (...) {
   }
   if (alone) return;
   stop_ = true;
   thread_.join();
 }
 
-STROP_IMPL int Shards::owner_of(std::string_view key) const {
-  return static_cast<int>(text_hash(key) % static_cast<std::uint64_t>(order_.size()));
+STROP_IMPL int owner_of_key(std::string_view key, Index workers) {
+  return static_cast<int>(text_hash(key) % static_cast<std::uint64_t>(workers));
 }
+STROP_IMPL int Shards::owner_of(std::string_view key) const { return owner_of_key(key, order_.size()); }
 
 STROP_IMPL void Shards::put(const std::string& key, const NDArray& value) {
   const Hold hold(owning_);
@@ -168,13 +172,18 @@ STROP_IMPL NDArray Shards::ask(Kind kind, const std::string& key, const NDArray&
 
 STROP_IMPL Shards::Answer Shards::answer(const Request& request, const std::string& key, const NDArray& array) {
   Answer made;
+  const auto refuse = [&](std::string_view why) {
+    made.refusal = why.substr(0, unsigned_size(most_together));
+    made.reply.refused = 1;
+    made.reply.count = static_cast<Index>(made.refusal.size());
+  };
   try {
     made.array = answered(request, key, array);
     if (made.array.defined() && made.array.storage() != dense) made.reply.count = made.array.nnz();
   } catch (const std::exception& e) {
-    made.refusal = std::string(e.what()).substr(0, unsigned_size(most_together));
-    made.reply.refused = 1;
-    made.reply.count = static_cast<Index>(made.refusal.size());
+    refuse(e.what());
+  } catch (...) {
+    refuse(cat("KVStore: the updater threw for '", key, "' what is no std::exception"));
   }
   return made;
 }
@@ -216,8 +225,14 @@ STROP_IMPL void Shards::serve() {
       serve_one(worker, message.span());
     }
   } catch (const std::exception& e) {
-    order_.end(e.what());
+    answer_no_more(e.what());
+  } catch (...) {
+    answer_no_more("KVStore: the thread that answers other workers met what is no std::exception");
   }
+}
+STROP_IMPL void Shards::answer_no_more(const std::string& why) {
+  order_.end(why);
+  requests_->give_up(why);
 }
 
 STROP_IMPL void Shards::serve_one(int worker, Span<const std::byte> message) {
@@ -299,16 +314,12 @@ STROP_IMPL NDArray Shards::pull_rows(const std::string& key, const NDArray& like
   return made;
 }
 
-STROP_IMPL std::string Shards::states() {
-  std::string own;
-  {
+STROP_IMPL List<std::string> Shards::states() {
+  const std::string own = outcome_of([this] {
     const Hold hold(owning_);
-    own = updater_->states();
-  }
-  const List<std::string> all = order_.to_first(own, "save_states");
-  return all.empty() ? std::string() : merged_states(all.span(), [this](Index k, std::string_view key) {
-    return owner_of(key) == static_cast<int>(k);
+    return updater_->states();
   });
+  return order_.to_first(own, "save_states");
 }
 STROP_IMPL void Shards::set_states(std::string_view states) {
   const Hold hold(owning_);

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace strop::inline v0 {
@@ -45,6 +46,9 @@ class Transport : public detail::Counted {
   /// Waits for the next message of any worker, whatever its size, and says whose it is; −1 once `stop` is set. Throws
   /// Error as exchange() does.
   STROP_IMPL virtual int receive_any(detail::List<std::byte>& message, const std::atomic<bool>& stop);
+  /// This worker answers no more: its exchanges, and those of transports apart, throw this sentence from now on, where
+  /// they wait already as well. This one does nothing, and who waits goes on waiting.
+  STROP_IMPL virtual void give_up(const std::string& why);
 };
 
 namespace detail {

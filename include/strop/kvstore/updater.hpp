@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/ref.hpp>
+#include <strop/core/span.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <string>
@@ -11,6 +12,9 @@
 #include <utility>
 
 namespace strop::inline v0::detail {
+
+/// Which of the workers of a dist_async store has a key.
+int owner_of_key(std::string_view key, Index workers);
 
 /// What a store does with a sum that was pushed.
 class StoreUpdater : public Counted {
@@ -23,6 +27,8 @@ class StoreUpdater : public Counted {
   // (Inline in the class, or g++ would put the whole class into every unit that sees it.)
   STROP_IMPL virtual std::string states() const;
   STROP_IMPL virtual void set_states(std::string_view states);
+  /// The states of the updaters of several workers as those of one: of each key those of its owner.
+  STROP_IMPL virtual std::string merged(Span<const std::string> all) const;
 };
 template <class F>
 class FunctionUpdater final : public StoreUpdater {

@@ -13,6 +13,7 @@ STROP_IMPL std::string StoreUpdater::states() const {
       "KVStore::save_states: the updater is a function of the program, and what it remembers is not known; "
       "set_optimizer has states");
 }
+STROP_IMPL std::string StoreUpdater::merged(Span<const std::string>) const { return states(); }
 STROP_IMPL void StoreUpdater::set_states(std::string_view) {
   fail(
       "KVStore::load_states: the updater is a function of the program, and what it remembers is not known; "

@@ -1,22 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """KVStore: arrays under keys that devices and worker processes share; each pushes gradients and pulls weights."""
+import atexit
+import itertools
 import os
+import pickle
+import sys
 import threading
+import weakref
 
 from . import _strop
 from .base import also, arrays_in, integer_types, path_of
 from .executor import _Name
 from .ndarray import NDArray
-from .optimizer import Optimizer, get_updater
+from .optimizer import Optimizer, Updater, get_updater
 
 __all__ = ["KVStore", "create"]
+
+_numbers_of_stores = itertools.count()
+_stores = weakref.WeakValueDictionary()  # distributed ones that live, in the order of their making, which all workers share
+
+
+@atexit.register
+def _close_all():
+    """The end of a store waits for the other workers while this one's updater answers them, which takes a whole Python.
+    After an exception that nobody caught it does not: the others are told that this worker has gone."""
+    raised = getattr(sys, "last_exc", None) is not None or getattr(sys, "last_value", None) is not None
+    for store in list(_stores.values()):
+        if store._lock.acquire(blocking=False):  # a thread that is in a call keeps its store
+            try:
+                store._handle.close(not raised)
+            finally:
+                store._lock.release()
 
 
 class _Steps:
     """What the core calls for each key of a push: an updater of Python."""
 
-    def __init__(self, updater):
-        self.updater, self.numbers, self.with_optimizer, self.path = updater, False, False, None
+    def __init__(self, updater, numbers):
+        self.updater, self.numbers, self.with_optimizer, self.path = updater, numbers, False, None
 
     def update(self, key, gradient, weight):
         """One key, which the core has as text."""
@@ -32,6 +53,27 @@ class _Steps:
             self.updater.set_states(states)
         except _strop.ValueError as error:
             raise _strop.ValueError(f"load_optimizer_states: {os.fsdecode(self.path)!r}: {error}") from error
+
+    def merged(self, parts):
+        """The states() of all workers as those of one: of each key what its owner has, of the optimizers the first."""
+        if not isinstance(self.updater, Updater):
+            raise _strop.TypeError(f"KVStore.save_optimizer_states: the updater is of type {type(self.updater).__name__}, and how its states of several workers are joined is not known; set_optimizer has states")
+
+        def own(worker, found):
+            return {key: value for key, value in found.items() if _strop._KVStore.owner_of(str(key), len(parts)) == worker}
+
+        read = [pickle.loads(part) for part in parts]
+        states, counts = {}, {}
+        for worker, part in enumerate(read):
+            states.update(own(worker, part[0] if self.with_optimizer else part))
+            if self.with_optimizer:
+                counts.update(own(worker, part[1]._index_update_count))
+        if not self.with_optimizer:
+            return pickle.dumps(states)
+        optimizer = read[0][1]
+        optimizer._index_update_count = counts
+        optimizer.num_update = max(part[1].num_update for part in read)
+        return pickle.dumps((states, optimizer))
 
 
 def _listed(function, keys, values, what="value"):
@@ -60,14 +102,19 @@ class KVStore:
     What is pushed under a key is added up, over the arrays of a push and, in a distributed store, over the workers. The
     updater then changes the stored array by the sum; without one the sum takes its place. Keys are strings or whole
     numbers, one kind in a store. Beside one key stands an array, or a list of all its arrays; beside a list of keys a list
-    with either for each of them. In a distributed store every worker makes the same calls in the same order.
+    with either for each of them. In a distributed store every worker makes the same calls in the same order; in
+    ``dist_async``, where each key is one worker's and a push is applied at once, that does not hold for pushes and pulls.
+    The end of such a store, or of the program, waits for all workers.
 
     Errors: an unknown key, one that is initialised twice, shapes and types that are not the stored ones.
     """
 
     def __init__(self, handle):
         self._handle, self._steps, self._updater = handle, None, None
+        self._numbers, self._has_keys = False, False  # whether the keys are numbers
         self._lock = threading.RLock()  # the core's store is one thread's at a time; an updater may call it again
+        if "dist" in handle.type:
+            _stores[next(_numbers_of_stores)] = self
 
     @property
     def type(self):
@@ -93,16 +140,20 @@ class KVStore:
 
     def init(self, key, value):
         """Puts a copy of one array under each key; of a distributed store that of worker 0."""
+        keys, values = _listed("init", key, value)
         with self._lock:
-            self._handle.init(*_listed("init", key, value))
+            if not self._has_keys:  # at the end of the call others may push already
+                self._numbers = not isinstance(keys[0], str)
+                if self._steps is not None:
+                    self._steps.numbers = self._numbers
+            self._handle.init(keys, values)
+            self._has_keys = True
 
     def push(self, key, value, priority=0):
         """Adds up the arrays of each key and has the updater change what is stored; without one the sum is stored.
         ``priority``: higher ones tend to be added up first."""
         keys, values = _listed("push", key, value)
         with self._lock:
-            if self._steps is not None:
-                self._steps.numbers = not isinstance(keys[0], str)
             self._handle.push(keys, values, int(priority))
 
     def pull(self, key, out=None, priority=0, ignore_sparse=True):
@@ -154,17 +205,18 @@ class KVStore:
 
     def set_optimizer(self, optimizer):
         """Has an optimizer change what is stored. In a distributed store each worker has its own, which all make the same
-        steps."""
+        steps; in ``dist_async`` those of the keys that the worker owns."""
         if not isinstance(optimizer, Optimizer):
             raise also(_strop.TypeError, AttributeError)(f"KVStore.set_optimizer: the optimizer is of type {type(optimizer).__name__}, expected an Optimizer")
         self._set_updater(get_updater(optimizer))
 
     def _set_updater(self, updater):
-        """Has ``updater(key, gradient, weight)`` change the weight in place for each key of a push, on this thread."""
+        """Has ``updater(key, gradient, weight)`` change the weight in place for each key of a push, on the thread
+        that pushes; in ``dist_async`` on the key's owner, on a thread of its store, which must not call the store."""
         if not callable(updater):
             raise _strop.TypeError(f"KVStore: the updater is of type {type(updater).__name__}, expected a function")
-        steps = _Steps(updater)
         with self._lock:
+            steps = _Steps(updater, self._numbers)
             self._handle.set_updater(steps)
             self._steps, self._updater = steps, updater
 
@@ -175,7 +227,7 @@ class KVStore:
 
     def save_optimizer_states(self, fname, dump_optimizer=False):
         """Writes what the optimizer remembers, and with ``dump_optimizer`` the optimizer, into a file, which is complete or
-        as it was before. In a distributed store worker 0 does."""
+        as it was before. In a distributed store worker 0 does, in ``dist_async`` with the states of all owners."""
         path_of(fname, "save_optimizer_states")
         with self._lock:
             self._stateful("save_optimizer_states").with_optimizer = bool(dump_optimizer)

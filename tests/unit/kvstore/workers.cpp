@@ -33,6 +33,7 @@ class Room {
   std::condition_variable changed;
   std::vector<std::deque<std::vector<std::byte>>> boxes;
   std::string left;  // who waits is told so
+  int garbled = -1;  // the worker whose requests no owner understands
   std::atomic<std::int64_t> sent{0};
 };
 
@@ -45,7 +46,8 @@ class InProcess final : public Transport {
                 std::string_view what) override {
     std::unique_lock lock(room_.mutex);
     for (const Message& m : sends) {
-      room_.box(channel_, rank_, m.worker).emplace_back(m.data, m.data + m.size);
+      auto& sent = room_.box(channel_, rank_, m.worker).emplace_back(m.data, m.data + m.size);
+      if (channel_ == 1 && rank_ == room_.garbled) sent[0] ^= std::byte{1};
       room_.sent += m.size;
     }
     room_.changed.notify_all();
@@ -62,6 +64,11 @@ class InProcess final : public Transport {
   }
   detail::Ref<Transport> apart() override {
     return detail::Ref<Transport>(new InProcess(room_, rank_, channel_ + ++apart_));
+  }
+  void give_up(const std::string& why) override {
+    const std::lock_guard lock(room_.mutex);
+    if (room_.left.empty()) room_.left = why;
+    room_.changed.notify_all();
   }
   int receive_any(detail::List<std::byte>& message, const std::atomic<bool>& stop) override {
     std::unique_lock lock(room_.mutex);
@@ -88,8 +95,9 @@ class InProcess final : public Transport {
 /// What each worker's program throws; empty where it throws nothing.
 template <class F>
 std::vector<std::string> run_workers(int workers, F program, std::int64_t* sent = nullptr,
-                                     const char* type = "dist_sync") {
+                                     const char* type = "dist_sync", int garbled = -1) {
   Room room(workers);
+  room.garbled = garbled;
   std::vector<std::string> said(static_cast<std::size_t>(workers));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < workers; ++rank)
@@ -100,7 +108,7 @@ std::vector<std::string> run_workers(int workers, F program, std::int64_t* sent 
       });
       if (said[static_cast<std::size_t>(rank)].empty()) return;
       const std::lock_guard lock(room.mutex);
-      room.left = "somebody left";
+      if (room.left.empty()) room.left = "somebody left";
       room.changed.notify_all();
     });
   for (std::thread& t : threads) t.join();
@@ -289,4 +297,76 @@ TEST_CASE("dist_async needs an updater, and its exception reaches the worker tha
     CHECK(testing::sentence([&] { kv.barrier(); }).find("somebody left at barrier") != std::string::npos);
   });
   CHECK(ends == std::vector<std::string>{"the end", ""});
+}
+
+TEST_CASE("an owner that fails to answer tells those who wait for it, and itself") {
+  const std::vector<std::string> ends = run_workers(
+      2,
+      [](KVStore& kv) {
+        int k = 0;
+        while (detail::owner_of_key(cat("key", k), 2) != 0) ++k;
+        kv.init(cat("key", k), zeros({2}));
+        kv.set_updater([](const std::string&, const NDArray& g, NDArray& w) { w = w + g; });
+        if (kv.rank() == 1) kv.push(cat("key", k), ones({2}));
+        kv.barrier();
+      },
+      nullptr, "dist_async", 1);
+  for (const std::string& text : ends) {
+    CAPTURE(text);
+    CHECK(text.find("worker 0 got a request of worker 1 that another version of strop sends") != std::string::npos);
+  }
+}
+
+TEST_CASE("an updater of dist_async that throws what is no exception of std is named, on any owner") {
+  for (const int pusher : {0, 1}) {  // one of them owns the key
+    const std::vector<std::string> ends = run_async(2, [&](KVStore& kv) {
+      kv.init("a", zeros({2}));
+      kv.set_updater([](const std::string&, const NDArray&, NDArray&) { throw 7; });
+      if (kv.rank() == pusher) kv.push("a", ones({2}));
+      CHECK(testing::sentence([&] { kv.barrier(); }) == "somebody left at barrier");
+    });
+    const std::string& said = ends[static_cast<std::size_t>(pusher)];
+    CAPTURE(said);
+    CHECK(said.find("KVStore: the updater threw for 'a' what is no std::exception") != std::string::npos);
+    CHECK(ends[static_cast<std::size_t>(1 - pusher)] == "");
+  }
+}
+
+TEST_CASE("a push that fails last is logged where no call has told of it") {
+  static std::string logged;
+  const LogSink before = set_log_sink([](std::string_view message) noexcept { logged += message; });
+  set_asynchronous(true, 0);
+  for (const bool told : {false, true}) {
+    logged.clear();
+    check_fine(run_async(1, [&](KVStore& kv) {
+      kv.init("w", zeros({2}));
+      kv.set_updater([](const std::string&, const NDArray&, NDArray&) { fail("the last one"); });
+      kv.push("w", ones({2}));
+      if (told) CHECK(testing::sentence([&] { kv.barrier(); }).find("the last one") != std::string::npos);
+    }));
+    CHECK((logged.find("the last one") == std::string::npos) == told);
+  }
+  set_asynchronous(true);
+  set_log_sink(before);
+}
+
+TEST_CASE("states of dist_async that one worker cannot give are refused on all, which go on") {
+  struct Keeps final : detail::StoreUpdater {
+    explicit Keeps(bool says) : says_(says) {}
+    void update(const std::string&, const NDArray&, NDArray&) override {}
+    std::string states() const override {
+      if (!says_) fail("mine are lost");
+      return "mine";
+    }
+    std::string merged(detail::Span<const std::string> all) const override { fail(all.size(), " cannot be joined"); }
+    bool says_;
+  };
+  for (const bool both : {false, true})
+    check_fine(run_async(2, [&](KVStore& kv) {
+      kv.init("w", zeros({2}));
+      kv.set_updater(detail::Ref<detail::StoreUpdater>(new Keeps(both || kv.rank() == 0)));
+      const std::string said = testing::sentence([&] { kv.save_states("never.states"); });
+      CHECK(said == (both ? "2 cannot be joined" : "mine are lost"));
+      kv.barrier();
+    }));
 }
