@@ -57,27 +57,60 @@ struct CallPlain {
 
   template <class F>
   void operator()(F& f, Operation& operation) const {
-    if constexpr (!asynchronous<F>) {
-      static_cast<void>(f());
+    if constexpr (asynchronous<F> && std::is_move_constructible_v<F>) {
+      Left left;
+      {
+        F own(std::move(f));  // what it holds goes before the operation is complete
+        left = leave(own, operation.lane);
+      }
+      complete(operation, left);
     } else {
-      const StreamScope scope(operation.lane);
-      static_cast<void>(f(scope.context()));
-      if (memory::detail::GpuStream* const stream = scope.stream())
-        operation.core->complete_after(&operation, *stream, stream->mark());
-      else
-        Core::done(&operation, nullptr);
+      again(f, operation);
     }
+  }
+  /// The same of a function that is called again.
+  template <class F>
+  static void again(F& f, Operation& operation) {
+    if constexpr (asynchronous<F>)
+      complete(operation, leave(f, operation.lane));
+    else
+      static_cast<void>(f());
   }
   /// The same, and waits for what the function has left.
   template <class F>
   static void call(F& f, unsigned lane) {
-    if constexpr (!asynchronous<F>) {
-      static_cast<void>(f());
+    if constexpr (asynchronous<F>) {
+      const Left left = leave(f, lane);
+      if (left.stream != nullptr) left.stream->wait(left.mark);
     } else {
-      const StreamScope scope(lane);
-      static_cast<void>(f(scope.context()));
-      if (memory::detail::GpuStream* const stream = scope.stream()) stream->wait(stream->mark());
+      static_cast<void>(f());
     }
+  }
+
+ private:
+  /// What a function has left on a stream: what was queued up to the mark.
+  struct Left {
+    memory::detail::GpuStream* stream = nullptr;
+    std::uint64_t mark = 0;
+  };
+  /// Where it throws, what it has left is waited for: others may take the memory away then.
+  template <class F>
+  static Left leave(F& f, unsigned lane) {
+    const StreamScope scope(lane);
+    memory::detail::GpuStream* const stream = scope.stream();
+    try {
+      static_cast<void>(f(scope.context()));
+    } catch (...) {
+      if (stream != nullptr) stream->settle();
+      throw;
+    }
+    return stream == nullptr ? Left{} : Left{stream, stream->mark()};
+  }
+  static void complete(Operation& operation, const Left& left) {
+    if (left.stream != nullptr)
+      operation.core->complete_after(&operation, *left.stream, left.mark);
+    else
+      Core::done(&operation, nullptr);
   }
 };
 struct CallWithDone {

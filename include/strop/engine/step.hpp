@@ -28,7 +28,7 @@ struct StepState {
   std::atomic<int> owners{1};
   Core& core;
   const Run run;
-  const bool asynchronous;
+  const bool asynchronous, takes_a_done;  // the latter says itself when it is complete
   std::source_location where;
   std::string name, notes;
   std::uint8_t level, lane;
@@ -36,7 +36,8 @@ struct StepState {
   Link* links = nullptr;
   OwnBlocks* blocks = nullptr;  // of pushes whose uses do not fit into the common ones
 
-  StepState(Core& core_, Run run_, bool asynchronous_, const EngineUses& said, std::source_location where_);
+  StepState(Core& core_, Run run_, bool asynchronous_, bool takes_a_done_, const EngineUses& said,
+            std::source_location where_);
   virtual ~StepState() { let_go(); }
   StepState(const StepState&) = delete;
   StepState& operator=(const StepState&) = delete;
@@ -58,13 +59,14 @@ struct StepOf final : StepState {
 
   template <class G>
   StepOf(Core& core_, G&& g, const EngineUses& said, std::source_location where_)
-      : StepState(core_, call, takes_done || CallPlain::asynchronous<F>, said, where_), function(std::forward<G>(g)) {}
+      : StepState(core_, call, takes_done || CallPlain::asynchronous<F>, takes_done, said, where_),
+        function(std::forward<G>(g)) {}
   static void call(StepState& state, Operation* operation) {
     F& f = static_cast<StepOf&>(state).function;
     if constexpr (takes_done)
       CallWithDone()(f, *operation);
     else if (operation != nullptr)
-      CallPlain()(f, *operation);
+      CallPlain::again(f, *operation);
     else
       CallPlain::call(f, state.lane);
   }

@@ -15,11 +15,12 @@
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL StepState::StepState(Core& core_, Run run_, bool asynchronous_, const EngineUses& said,
+STROP_IMPL StepState::StepState(Core& core_, Run run_, bool asynchronous_, bool takes_a_done_, const EngineUses& said,
                                 std::source_location where_)
     : core(core_),
       run(run_),
       asynchronous(asynchronous_),
+      takes_a_done(takes_a_done_),
       where(where_),
       name(said.name),
       notes(trace_notes(said.notes)),
@@ -65,7 +66,7 @@ struct CallStep {
 };
 
 STROP_IMPL void StepState::push() {
-  if (core.kind() == EngineKind::naive && !asynchronous && uses <= InlineRun::max_uses) {
+  if (core.kind() == EngineKind::naive && !takes_a_done && uses <= InlineRun::max_uses) {
     Link own[InlineRun::max_uses];
     for (std::size_t i = 0; i < uses; ++i) own[i] = links[i];
     TraceRecord* const record =

@@ -22,7 +22,7 @@ class StreamWaiter {
   StreamWaiter& operator=(const StreamWaiter&) = delete;
 
   /// Completes the asynchronous operation when the mark has passed, with what fails on the way. Waits for it here where
-  /// the system has no thread left to give.
+  /// the system has no thread or memory left to give.
   void add(Operation* operation, memory::detail::GpuStream& stream, std::uint64_t mark);
 
   /// Ends the thread. Nothing is waited for any more.
@@ -34,6 +34,7 @@ class StreamWaiter {
     if (child) {
       started_ = false;
       wake_.reset();
+      for (const Item* item = first_; item != nullptr; item = item->next) wake_.release();
     }
     lock_.unlock();
   }
@@ -45,7 +46,7 @@ class StreamWaiter {
     std::uint64_t mark;
     Item* next = nullptr;
   };
-  static void complete(Item* item) noexcept;
+  static void complete(Operation* operation, memory::detail::GpuStream& stream, std::uint64_t mark) noexcept;
   void work() noexcept;
 
   SpinLock lock_;

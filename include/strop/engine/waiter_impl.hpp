@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <strop/core/config.hpp>
 #include <strop/core/fork.hpp>
 #include <strop/engine/core.hpp>
@@ -14,10 +15,10 @@
 namespace strop::inline v0::detail {
 
 STROP_IMPL void StreamWaiter::add(Operation* operation, memory::detail::GpuStream& stream, std::uint64_t mark) {
-  auto* const item = new Item{operation, &stream, mark};
+  auto* const item = new (std::nothrow) Item{operation, &stream, mark};
   Core::retain(operation);
   bool waits = false;
-  {
+  if (item != nullptr) {
     Hold hold(lock_);
     if (!started_ && !stopping_)
       started_ =
@@ -28,20 +29,22 @@ STROP_IMPL void StreamWaiter::add(Operation* operation, memory::detail::GpuStrea
       last_ = item;
     }
   }
-  waits ? wake_.release() : complete(item);
+  if (waits) return wake_.release();
+  complete(operation, stream, mark);
+  delete item;
 }
 
-STROP_IMPL void StreamWaiter::complete(Item* item) noexcept {
+STROP_IMPL void StreamWaiter::complete(Operation* operation, memory::detail::GpuStream& stream,
+                                       std::uint64_t mark) noexcept {
   const ForkPass pass;  // a fork waits for the operation, not the other way round
   std::exception_ptr error;
   try {
-    item->stream->wait(item->mark);
+    stream.wait(mark);
   } catch (...) {
     error = std::current_exception();
   }
-  Core::done(item->operation, std::move(error));
-  Core::drop(item->operation);
-  delete item;
+  Core::done(operation, std::move(error));
+  Core::drop(operation);
 }
 
 STROP_IMPL void StreamWaiter::work() noexcept {
@@ -57,7 +60,8 @@ STROP_IMPL void StreamWaiter::work() noexcept {
       }
       first_ = item->next;
     }
-    complete(item);
+    complete(item->operation, *item->stream, item->mark);
+    delete item;
   }
 }
 

@@ -41,6 +41,7 @@ class GpuBlock : public Recycled<GpuBlock> {
   struct Use {
     GpuStream* stream = nullptr;
     std::uint64_t mark = 0;
+    bool writes = false;  // of one in reads_: another part was written at the same time
   };
   GpuBlock(Device device, std::int64_t bytes, void* data, Release give_back, void* context, GpuBlock* whole,
            GpuStream* home)
@@ -70,7 +71,7 @@ class GpuBlock : public Recycled<GpuBlock> {
   GpuStream* home_;  // in whose order the memory goes round; null where it waits for all
   strop::detail::ForkMutex mutex_;
   Use written_;
-  strop::detail::List<Use, 2> reads_;  // since then
+  strop::detail::List<Use, 2> reads_;  // since then, or beside it
   GpuBlock* next_ = nullptr;           // in a list of the device
 };
 

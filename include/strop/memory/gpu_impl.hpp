@@ -26,24 +26,27 @@ namespace detail {
 // --- streams --------------------------------------------------------------------------------------------------------
 
 STROP_IMPL GpuStream::GpuStream(Device device, const GpuDriver& driver)
-    : device_(device), driver_(&driver), handle_(driver.make_stream(device)) {}
+    : device_(device), driver_(&driver), handle_(driver.make_stream(device)) {
+  try {
+    for (void*& event : events_) event = driver.make_event(device);  // so that marks do not run out of memory
+  } catch (...) {
+    close();
+    throw;
+  }
+}
 
 STROP_IMPL std::uint64_t GpuStream::mark() {
   const std::lock_guard lock(mutex_);
   if (driver_ == nullptr) return 0;
-  void*& event = events_[(marks_ + 1) % kept];
-  if (event == nullptr) event = driver_->make_event(device_);
-  driver_->record(device_, event, handle_);
+  driver_->record(device_, events_[(marks_ + 1) % kept], handle_);
   return ++marks_;
 }
 
 STROP_IMPL bool GpuStream::passed(std::uint64_t mark) noexcept {
   const std::lock_guard lock(mutex_);
   if (driver_ == nullptr || mark <= passed_) return true;
-  const std::uint64_t at = kept_mark(mark);
-  if (!driver_->passed(device_, events_[at % kept])) return false;
-  passed_ = at;
-  return true;
+  // A device that has failed says so too; whoever waits is to be told, so that this is not remembered.
+  return driver_->passed(device_, events_[kept_mark(mark) % kept]);
 }
 
 STROP_IMPL void GpuStream::wait(std::uint64_t mark) {
@@ -61,6 +64,21 @@ STROP_IMPL void GpuStream::wait(std::uint64_t mark) {
   driver->wait(device_, event);
   const std::lock_guard lock(mutex_);
   if (at > passed_) passed_ = at;
+}
+
+STROP_IMPL void GpuStream::settle() noexcept {
+  try {
+    wait(mark());
+  } catch (...) {  // the device has failed: nothing is done there any more
+  }
+}
+
+STROP_IMPL bool GpuStream::has_followed(const GpuStream& other, std::uint64_t mark) {
+  if (&other == this) return true;
+  const std::lock_guard lock(mutex_);
+  for (const Followed& before : followed_)
+    if (before.stream == &other) return before.mark >= mark;
+  return false;
 }
 
 STROP_IMPL void GpuStream::follow(GpuStream& other, std::uint64_t mark) {
@@ -262,6 +280,8 @@ STROP_IMPL void GpuBlock::order_read(GpuStream& stream) {
   if (whole_ != nullptr) return whole_->order_read(stream);
   const std::lock_guard lock(mutex_);
   if (written_.stream != nullptr) stream.follow(*written_.stream, written_.mark);
+  for (const Use& use : reads_)
+    if (use.writes) stream.follow(*use.stream, use.mark);
 }
 
 STROP_IMPL void GpuBlock::order_write(GpuStream& stream) {
@@ -274,13 +294,20 @@ STROP_IMPL void GpuBlock::order_write(GpuStream& stream) {
 STROP_IMPL void GpuBlock::used(GpuStream& stream, std::uint64_t mark, bool writes) {
   if (whole_ != nullptr) whole_->used(stream, mark, writes);
   const std::lock_guard lock(mutex_);
-  if (writes) {  // it came after all the others
+  if (writes) {  // it came after all the others but those that use other parts of the memory at the same time
+    strop::detail::List<Use, 2> apart;
+    const auto keep = [&](const Use& use, bool wrote) {
+      if (use.stream != nullptr && !stream.has_followed(*use.stream, use.mark) && !use.stream->passed(use.mark))
+        apart.push_back({use.stream, use.mark, wrote});
+    };
+    keep(written_, true);
+    for (const Use& use : reads_) keep(use, use.writes);
     written_ = {&stream, mark};
-    reads_.clear();
+    reads_ = std::move(apart);
     return;
   }
   for (Use& use : reads_)
-    if (use.stream == &stream) {
+    if (use.stream == &stream && !use.writes) {
       if (use.mark < mark) use.mark = mark;
       return;
     }
@@ -288,12 +315,14 @@ STROP_IMPL void GpuBlock::used(GpuStream& stream, std::uint64_t mark, bool write
 }
 
 STROP_IMPL void GpuBlock::wait() {
-  Use last;
+  strop::detail::List<Use, 2> last;
   {
     const std::lock_guard lock(mutex_);
-    last = written_;
+    if (written_.stream != nullptr) last.push_back(written_);
+    for (const Use& use : reads_)
+      if (use.writes) last.push_back(use);
   }
-  if (last.stream != nullptr) last.stream->wait(last.mark);
+  for (const Use& use : last) use.stream->wait(use.mark);
 }
 
 STROP_IMPL bool GpuBlock::is_free() noexcept {
@@ -326,7 +355,8 @@ STROP_IMPL void GpuBlock::wait_free() noexcept {
 }
 
 STROP_IMPL void GpuBlock::release() noexcept {
-  if (whole_ != nullptr) return finish();
+  // Memory of others may be on a device that this program does not know.
+  if (whole_ != nullptr || device_.id < 0 || device_.id >= device_count) return finish();
   GpuDevice& state = gpu_devices[device_.id];
   if (is_free())
     finish();

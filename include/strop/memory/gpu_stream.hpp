@@ -26,11 +26,15 @@ class GpuStream {
   /// As the driver's kernels take it.
   void* handle() const { return handle_; }
 
-  /// Marks what has been queued so far.
+  /// Marks what has been queued so far. Throws where the device has failed.
   std::uint64_t mark();
   bool passed(std::uint64_t mark) noexcept;
   /// Returns when the mark has passed; throws what failed.
   void wait(std::uint64_t mark);
+  /// Returns when all that is queued is done, or nothing is done there any more.
+  void settle() noexcept;
+  /// Whether what is queued here now runs after the other stream's mark.
+  bool has_followed(const GpuStream& other, std::uint64_t mark);
   /// What is queued here from now on runs after the other stream's mark. The host does not wait.
   void follow(GpuStream& other, std::uint64_t mark);
 

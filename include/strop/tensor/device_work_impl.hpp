@@ -32,9 +32,8 @@ STROP_IMPL void DeviceWork::each_part(const NDArray& a, bool writes) {
 
 STROP_IMPL void DeviceWork::end() noexcept {
   if (uses_.empty()) return;
-  std::uint64_t mark = 0;
   try {
-    mark = stream_->mark();
+    const std::uint64_t mark = stream_->mark();
     // A write is the last word on a block that is read as well.
     for (const bool writes : {false, true})
       for (const Use& use : uses_)
@@ -42,10 +41,7 @@ STROP_IMPL void DeviceWork::end() noexcept {
   } catch (...) {
     // No memory to remember it, so it is over before anybody else comes; or the device has failed, and whoever waits
     // for anything there is told.
-    try {
-      stream_->wait(mark);
-    } catch (...) {
-    }
+    stream_->settle();
   }
 }
 

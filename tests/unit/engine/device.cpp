@@ -12,6 +12,8 @@
 
 #include "common.hpp"
 
+#include <strop/memory/gpu.hpp>
+
 using namespace engine_test;
 using strop::cpu;
 using strop::gpu;
@@ -44,7 +46,7 @@ struct FakeStreams {
             ++finished;
             if (finish_fails) throw std::runtime_error("the kernel was bad");
           },
-      .passed = [](strop::Device, void*) noexcept { return false; }};
+      .passed = [](strop::Device, void*) noexcept { return finish_fails.load(); }};  // as a device that has failed says
   FakeStreams() {
     made = alive = finished = 0;
     finish_fails = false;
@@ -169,7 +171,77 @@ TEST_CASE("what goes wrong with a stream is a failure of the operation") {
     // the function's own exception comes first
     engine.push([](const Engine::Context&) { throw std::runtime_error("own"); }, {.writes = {b}, .device = gpu(0)});
     CHECK(sentence([&] { engine.wait(b); }) == "own");
+    CHECK(FakeStreams::finished == 2);  // and what it has left is waited for all the same
   }
+}
+
+TEST_CASE("what a function holds goes before its operation is complete") {
+  for (Kind kind : kinds) {
+    const FakeStreams streams;
+    Engine engine{{.threads = 1, .kind = kind}};
+    const auto v = engine.variable();
+    for (const auto device : {cpu(), gpu(0)}) {
+      auto held = std::make_shared<int>(0);
+      const std::weak_ptr<int> seen = held;
+      engine.push([held = std::move(held)](const Engine::Context&) {}, {.writes = {v}, .device = device});
+      engine.wait(v);
+      CHECK(seen.expired());
+    }
+  }
+}
+
+TEST_CASE("a prepared function that asks for a stream is complete when a naive engine's push returns") {
+  const FakeStreams streams;
+  Engine engine{{.kind = Kind::naive}};
+  const auto v = engine.variable();
+  const auto step = engine.prepare([](const Engine::Context&) {}, {.writes = {v}, .device = gpu(0)});
+  for (int round = 1; round < 3; ++round) {
+    step.push();
+    CHECK(v.idle());
+    CHECK(FakeStreams::finished == round);
+  }
+}
+
+TEST_CASE("a failure of a stream is told at every wait, whoever asked before whether it is done") {
+  const FakeStreams streams;
+  auto& stream = strop::memory::detail::compute_stream(gpu(0));
+  const auto mark = stream.mark();
+  CHECK(!stream.passed(mark));
+  FakeStreams::finish_fails = true;
+  CHECK(stream.passed(mark));
+  for (int again = 0; again < 2; ++again) CHECK(sentence([&] { stream.wait(mark); }) == "the kernel was bad");
+}
+
+TEST_CASE("memory of which two streams write parts at a time goes back when both are done") {
+  const FakeStreams streams;
+  namespace gpus = strop::memory::detail;
+  auto &work = gpus::compute_stream(gpu(0)), &copies = gpus::copy_stream(gpu(0));
+  char memory[128] = {};
+  bool gone = false;
+  auto* const whole = gpus::GpuBlock::around(
+      gpu(0), memory, [](void* is_gone, void*) noexcept { *static_cast<bool*>(is_gone) = true; }, &gone, nullptr);
+  gpus::GpuBlock* parts[2] = {};
+  for (int k = 0; k < 2; ++k)
+    parts[k] = gpus::GpuBlock::around(gpu(0), memory + 64 * k, [](void*, void*) noexcept {}, nullptr, whole);
+  parts[0]->order_write(copies);
+  parts[1]->order_write(work);
+  parts[0]->used(copies, copies.mark(), true);
+  parts[1]->used(work, work.mark(), true);
+  for (auto* const part : parts) part->release();
+  work.settle();
+  whole->release();
+  CHECK(!gone);
+  copies.settle();
+  gpus::gpu_devices[0].collect();
+  CHECK(gone);
+}
+
+TEST_CASE("memory of a device of an unknown number goes back to its owner") {
+  bool gone = false;
+  auto* const block = strop::memory::detail::GpuBlock::around(
+      gpu(100), nullptr, [](void* is_gone, void*) noexcept { *static_cast<bool*>(is_gone) = true; }, &gone, nullptr);
+  block->release();
+  CHECK(gone);
 }
 
 TEST_CASE("every device has threads of its own, and others for copies") {
