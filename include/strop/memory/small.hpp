@@ -142,7 +142,7 @@ struct Nodes {
 /// and beyond a bound (4096 nodes of a size, and 128 a thread) nodes go back to `::operator delete`. Usable from any
 /// thread at any time. Classes derived further, arrays and over-aligned classes use the global operators.
 template <class T>
-struct Recycled {
+struct Recycled {  // NOLINT(bugprone-crtp-constructor-accessibility): aggregates derive from it
   static void* operator new(std::size_t size) {
     if (size != sizeof(T)) return ::operator new(size);
     return detail::Nodes<node_bytes()>::allocate();
