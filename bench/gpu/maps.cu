@@ -65,7 +65,7 @@ void call(const char* what, const auto& work) {
     for (int i = 0; i < calls; ++i) work();
     rounds.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() /
                      calls);
-    strop::cuda::Provider::wait(gpu);  // the queue of launches has an end
+    must(cudaStreamSynchronize(strop::cuda::stream_of(gpu)));  // the queue of launches has an end
   }
   std::sort(rounds.begin(), rounds.end());
   std::printf("%-38s %8.0f ns a call (median %.0f)\n", what, rounds.front(), rounds[rounds.size() / 2]);
