@@ -83,11 +83,16 @@ STROP_IMPL List<Span<std::byte>, 2> Shards::parts_of(const NDArray& array) {
   return parts;
 }
 
+inline Index bytes_of(const List<Span<std::byte>, 2>& parts) {
+  Index bytes = 0;
+  for (const Span<std::byte>& part : parts) bytes += part.size();
+  return bytes;
+}
+
 STROP_IMPL void Shards::send(Transport& to, int worker, Span<const std::byte> head, const NDArray& array,
                              std::string_view what) {
   const List<Span<std::byte>, 2> parts = parts_of(array);
-  Index bytes = 0;
-  for (const Span<std::byte>& part : parts) bytes += part.size();
+  const Index bytes = bytes_of(parts);
   const bool together = bytes <= most_together;
   List<std::byte> first(head.size() + (together ? bytes : 0));
   copy_bytes(first.data(), head.data(), head.size());
@@ -106,8 +111,7 @@ STROP_IMPL void Shards::send(Transport& to, int worker, Span<const std::byte> he
 STROP_IMPL void Shards::receive(Transport& from, int worker, Span<const std::byte> behind_head, const NDArray& array,
                                 std::string_view what) {
   const List<Span<std::byte>, 2> parts = parts_of(array);
-  Index bytes = 0;
-  for (const Span<std::byte>& part : parts) bytes += part.size();
+  const Index bytes = bytes_of(parts);
   const bool together = bytes <= most_together;
   if (behind_head.size() != (together ? bytes : 0))
     fail("KVStore: ", what, ": worker ", worker, " sent ", behind_head.size(), " bytes, expected ",
