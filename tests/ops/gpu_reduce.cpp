@@ -19,14 +19,7 @@
 namespace {
 
 using namespace strop;
-using cuda::Emulation, cuda::Order, cuda::ReduceShape;
-
-/// Each emulation in another order.
-Emulation next_order() {
-  static std::uint64_t calls = 0;
-  constexpr Order orders[] = {Order::ascending, Order::descending, Order::seeded};
-  return {orders[calls % 3], ++calls};
-}
+using cuda::ReduceShape;
 
 /// n elements at a multiple of 16 bytes, or one element behind it.
 template <class X>

@@ -19,7 +19,6 @@
 namespace {
 
 using namespace strop;
-using cuda::Emulation, cuda::Order;
 
 struct Case {
   Shape shape;
@@ -38,9 +37,7 @@ NDArray numbers(const Shape& shape, Dtype dtype) {
 /// As the kernel has it: results of an array of threes, where they are added.
 template <bool Log, class X, class Y>
 std::vector<double> rows(const NDArray& x, int axis, double scale, const std::vector<std::int64_t>& lengths, bool add) {
-  static std::uint64_t calls = 0;
-  constexpr Order orders[] = {Order::ascending, Order::descending, Order::seeded};
-  const Emulation how{orders[calls % 3], ++calls};
+  const cuda::Emulation how = next_order();
   const auto from = x.view<X>();
   const int at = axis < 0 ? axis + x.ndim() : axis;
   std::int64_t inner = 1;
