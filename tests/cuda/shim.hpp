@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// A GPU for tests, played by the CPU: memory of the device faults when it is touched by anything but a kernel or a
-/// copy, and what is queued on a stream runs as late as it may, or at times that a seed decides.
+/// A GPU for tests, played by the CPU. Memory of the device faults when anything but a kernel or a copy touches it.
+/// What is queued on a stream runs as late as it may, or at times that a seed decides.
 #pragma once
 #include <strop/cuda/launches.hpp>
 #include <strop/memory/allocator.hpp>
