@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -143,6 +144,8 @@ struct BoundGraph : Counted {
   List<int> own_states;                     // the values that they are
   List<std::pair<NDArray, NDArray>> saved;  // the states' arrays, from and to
   void (*save_states)(BoundGraph&) = nullptr;
+
+  std::optional<KnownGraph> known;  // what was inferred of net, until it is planned
 
   // What the walk that makes gradients says of them.
   List<bool> reached;         // of what is wanted: whether it gets one, if only zeros

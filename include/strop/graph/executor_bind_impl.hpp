@@ -349,8 +349,9 @@ STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const N
 STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests,
                                         const NamedTypes& types, const BindOptions& options) const {
   if (!defined()) fail("simple_bind: the symbol is empty");
-  const Inferred<Shape> found = infer_shape(shapes);
-  const Inferred<Dtype> type = infer_type(types);
+  detail::NamedInference inferred(*this);
+  const Inferred<Shape> found = inferred.all_shapes(*this, shapes);
+  const Inferred<Dtype> type = inferred.types(*this, types);
   const detail::Graph graph(outputs_);
   const detail::List<bool> written = graph.auxiliary();
   detail::List<std::string_view> names;
@@ -375,6 +376,7 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
     const NDArray there = shared.find(node.name, written[n], made, gradient);
     kind.emplace_back(node.name,
                       there.defined() ? there : zeros(made.shape(), made.storage(), made.dtype(), made.device()));
+    inferred.inference.storage(inferred.graph.value(inferred.graph.find(&node), 0)) = kind.back().second.storage();
     if (gradient.defined()) grads.emplace_back(node.name, gradient);
     integers = integers || (!written[n] && !is_floating(made.dtype()) && requests.of(node.name) != GradRequest::null);
   }
@@ -385,6 +387,7 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
     run->share_with(options.shared);
     run->side_by_side = options.side_by_side;
     run->take_arrays(args, aux);
+    if (run->groups.empty()) run->known.emplace(run->net).take(inferred.inference, device);
     run->take_gradients(grads, requests, make);
     return run;
   };

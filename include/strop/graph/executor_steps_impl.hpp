@@ -20,10 +20,11 @@ namespace strop::inline v0::detail {
 
 /// Lets the passes make of the symbol what runs in its place.
 STROP_IMPL void BoundGraph::optimize(const NodeOutputs& wanted) {
-  PassGraph made{net, device, variables(), groups, as_written};
+  PassGraph made{net, device, variables(), groups, as_written, std::move(known)};
   made.variables.wanted = wanted;
   run_passes(graph_passes, made);
   net = made.outputs;
+  known = std::move(made.known);
 }
 
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
@@ -43,6 +44,8 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
     if (g.node) roots.push_back(g);
   const Graph graph(roots, true, gradients.empty() ? ahead.size() : 2 * ahead.size());
   Inference inference(graph);
+  if (known) inference.take(*known, groups.empty());
+  known.reset();
   values.resize(graph.values());
   uses.resize(graph.values());
   const auto give = [&](const NamedArrays& arrays, const NodeOutputs& nodes) {
@@ -320,30 +323,35 @@ STROP_IMPL const NDArray* BoundGraph::absent_on(Device there) {
 STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& steps) {
   Index next_shell = 0;  // steps of forward read all that they are given
   for (Step& step : steps) {
-    List<NDArray> known;  // arrays, or what will be known of them
+    List<NDArray> arrays;  // or what will be known of them
     const Device here = step.out.empty() ? device : device_of(step.out[0]);
     for (Index i = 0; i < step.in.size(); ++i) {
       const int v = step.in[i];
       if (v < 0) {
         step.inputs.push_back(absent_on(here));
-        known.push_back(*step.inputs.back());
+        arrays.push_back(*step.inputs.back());
         continue;
       }
       const bool shell = !step.reads(i);
-      known.push_back(!shell && values[v].defined() && values[v].device() == here
-                          ? values[v]
-                          : NDArray::fresh_shell(inference.shape(v), *inference.type(v), here,
-                                                 shell ? dense : inference.storage(v)));
-      if (shell) shells[next_shell] = known.back();
+      arrays.push_back(!shell && values[v].defined() && values[v].device() == here
+                           ? values[v]
+                           : NDArray::fresh_shell(inference.shape(v), *inference.type(v), here,
+                                                  shell ? dense : inference.storage(v)));
+      if (shell) shells[next_shell] = arrays.back();
       step.inputs.push_back(shell ? &shells[next_shell++] : &values[v]);
     }
-    for (int v : step.out) step.outputs.push_back(values[v]);
+    InferredResults results;
+    for (int v : step.out) {
+      step.outputs.push_back(values[v]);
+      results.shapes.push_back(inference.shape(v));
+      results.types.push_back(*inference.type(v));
+    }
     const Entry& entry = *step.node->entry;
     List<const NDArray*, 8> in;
-    for (const NDArray& a : known) in.push_back(&a);
+    for (const NDArray& a : arrays) in.push_back(&a);
     try {
       const Span<NDArray> out = step.outputs.span();
-      step.plan = Ref<Plan>(new Plan(resolve(entry, step.node->op(), in.span(), out, step.requests.span())));
+      step.plan = Ref<Plan>(new Plan(resolve(entry, step.node->op(), in.span(), out, step.requests.span(), &results)));
       make_outputs(*step.plan, step.node->op(), in.span(), out);
       // One plan serves prediction and training but for random numbers: who drew some that it does not need would leave
       // others than a call does to the nodes behind.

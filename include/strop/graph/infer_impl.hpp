@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/graph/graph.hpp>
+#include <strop/graph/passes/known_graph.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/op/infer_call.hpp>
@@ -17,7 +18,8 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// What is known of every value (output of a node) of a graph.
+/// What is known of every value (output of a node) of a graph. The rule of a node is asked as soon as something is
+/// known of its tensors, and again where others have learnt more of them: once, where its inputs are known.
 class Inference {
  public:
   explicit Inference(const Graph& graph) : graph_(graph) {
@@ -25,6 +27,8 @@ class Inference {
     for (int v = 0; v < graph.values(); ++v) shapes_.push_back(Shape::unknown());
     types_.resize(graph.values());
     storages_.resize(graph.values());
+    find_tensors();
+    for (List<bool>* all : {&shape_waits_, &type_waits_, &storage_waits_}) *all = List<bool>(graph.size(), true);
     for (int n = 0; n < graph.size(); ++n) {
       const Node& node = graph.node(n);
       if (!node.inputs.empty() || node.outputs() == 0) continue;
@@ -43,11 +47,29 @@ class Inference {
       if (known[axis] < 0) known[axis] = said[axis];
   }
   void give_type(int n, Dtype given) { type(graph_.value(n, 0)) = given; }
+  /// Takes in what is known of the nodes of another graph. Those that are in this one too are not asked again.
+  void take(const KnownGraph& known, bool storages) {
+    for (int n = 0; n < graph_.size(); ++n) {
+      const int there = known.graph.find(&graph_.node(n));
+      if (there < 0) continue;
+      bool all = true;
+      for (int k = 0; k < graph_.node(n).outputs(); ++k) {
+        const int mine = graph_.value(n, k), other = known.graph.value(there, k);
+        shape(mine) = known.shapes[other];
+        type(mine) = known.types[other];
+        storage(mine) = known.storages[other];
+        all = all && shape(mine).known();
+      }
+      type_waits_[n] = false;
+      storage_waits_[n] = !storages;
+      shape_waits_[n] = !all;
+    }
+  }
 
   void infer_shapes() {
     // Operators that nothing is known of come last: their rules may expect to know something.
     for (const bool all : {false, true}) {
-      sweep_to_fixpoint(all ? &Inference::shape_step_all : &Inference::shape_step_known);
+      ask_those_that_wait(all ? &Inference::shape_step_all : &Inference::shape_step_known, shape_waits_);
       bool open = false;
       for (const Shape& known : shapes_) open = open || !known.known();
       if (!open) return;
@@ -55,18 +77,20 @@ class Inference {
   }
 
   /// Types, as far as they follow from what is known.
-  void infer_known_types() { sweep_to_fixpoint(&Inference::type_step); }
+  void infer_known_types() { ask_those_that_wait(&Inference::type_step, type_waits_); }
   /// Types; variables of which nothing follows are float32, where a map takes whole numbers int32, one after the other.
   void infer_types() {
     infer_known_types();
-    std::optional<Touching> touching;
-    List<bool> waits(graph_.size());
     for (int n = 0; n < graph_.size(); ++n) {
-      std::optional<Dtype>& known = type(graph_.value(n, 0));
-      if (!graph_.node(n).is_variable() || known) continue;
-      known = is_whole(graph_.value(n, 0)) ? i32 : f32;
-      if (!touching) touching.emplace(*this);
-      spread_type(graph_.value(n, 0), *touching, waits);
+      const int value = graph_.value(n, 0);
+      if (!graph_.node(n).is_variable() || type(value)) continue;
+      type(value) = is_whole(value) ? i32 : f32;
+      learnt(value, n, type_waits_);
+      while (!waiting_.empty()) {  // nodes in between are asked, and not the whole graph for each variable
+        const int next = waiting_.back();
+        waiting_.pop_back();
+        if (type_waits_[next]) step_of(&Inference::type_step, next);
+      }
     }
     for (std::optional<Dtype>& known : types_)
       if (!known) known = f32;
@@ -74,7 +98,8 @@ class Inference {
 
   /// Storages from those of the variables, after types and, where they are known, shapes.
   void infer_storages(Device device) {
-    for (int n = 0; n < graph_.size(); ++n) storage_step(n, device);
+    for (int n = 0; n < graph_.size(); ++n)
+      if (std::exchange(storage_waits_[n], false)) storage_step(n, device);
   }
 
   Shape& shape(int value) { return shapes_[value]; }
@@ -84,9 +109,39 @@ class Inference {
  private:
   using Step = bool (Inference::*)(int n);
 
+  /// The values of each node, and the nodes of each value.
+  void find_tensors() {
+    tensors_.reserve(3 * graph_.values());
+    touching_from_.resize(graph_.values() + 1);
+    for (int n = 0; n < graph_.size(); ++n) {
+      const Node& node = graph_.node(n);
+      tensors_from_.push_back(static_cast<int>(tensors_.size()));
+      for (const NodeOutput& in : node.inputs) tensors_.push_back(graph_.value(in));
+      for (int k = 0; k < node.outputs(); ++k) tensors_.push_back(graph_.value(n, k));
+      for (const NodeOutput& other : node.like) tensors_.push_back(graph_.value(other));
+    }
+    tensors_from_.push_back(static_cast<int>(tensors_.size()));
+    for (const int v : tensors_)
+      if (v >= 0) ++touching_from_[v + 1];
+    for (int v = 0; v < graph_.values(); ++v) touching_from_[v + 1] += touching_from_[v];
+    touching_.resize(touching_from_.back());
+    List<int> next = touching_from_;
+    for (int n = 0; n < graph_.size(); ++n)
+      for (int i = 0; i < tensors_of(n); ++i)
+        if (const int v = value_of(n, i); v >= 0) touching_[next[v]++] = n;
+  }
+  /// The inputs of node n, its outputs and what those are like.
+  int tensors_of(int n) const { return tensors_from_[n + 1] - tensors_from_[n]; }
+  /// The value that is input i of node n or, after the inputs, one of its outputs, or after those what one is like; −1
+  /// where an input was left out.
+  int value_of(int n, int i) const { return tensors_[tensors_from_[n] + i]; }
+  std::span<const int> touching(int value) const {
+    return {touching_.begin() + touching_from_[value], touching_.begin() + touching_from_[value + 1]};
+  }
+
   /// Whether a map takes the value as whole numbers.
   bool is_whole(int value) const {
-    for (int n = 0; n < graph_.size(); ++n) {
+    for (const int n : touching(value)) {
       const Node& node = graph_.node(n);
       if (node.entry == nullptr || node.entry->whole == 0 || !node.like.empty()) continue;
       for (Index i = 0; i < node.inputs.size(); ++i)
@@ -95,52 +150,10 @@ class Inference {
     return false;
   }
 
-  /// The nodes that a value is an input or an output of.
-  class Touching {
-   public:
-    explicit Touching(const Inference& of) {
-      const Graph& graph = of.graph_;
-      first_.resize(graph.values() + 1);
-      each_pair(of, [&](int value, int) { ++first_[value + 1]; });
-      for (int v = 0; v < graph.values(); ++v) first_[v + 1] += first_[v];
-      nodes_.resize(first_[graph.values()]);
-      List<int> next = first_;
-      each_pair(of, [&](int value, int n) { nodes_[next[value]++] = n; });
-    }
-    std::span<const int> operator[](int value) const {
-      return {nodes_.begin() + first_[value], nodes_.begin() + first_[value + 1]};
-    }
-
-   private:
-    template <class F>
-    static void each_pair(const Inference& of, F f) {
-      for (int n = 0; n < of.graph_.size(); ++n)
-        for (int i = 0; i < of.tensors_of(n); ++i)
-          if (const int value = of.value_of(n, i); value >= 0) f(value, n);
-    }
-    List<int> first_, nodes_;
-  };
-
-  /// What follows from the type of a value: nodes are asked again where some of theirs were learnt, which is once a
-  /// value. `waits` says of each node whether it is still to be asked, and is all false before and after.
-  void spread_type(int from, const Touching& touching, List<bool>& waits) {
-    List<int> nodes;
-    const auto learn = [&](int value) {
-      for (const int n : touching[value])
-        if (!std::exchange(waits[n], true)) nodes.push_back(n);
-    };
-    learn(from);
-    List<std::optional<Dtype>> before;
-    while (!nodes.empty()) {
-      const int n = nodes.back();
-      nodes.pop_back();
-      waits[n] = false;
-      before.clear();
-      for (int i = 0; i < tensors_of(n); ++i) before.push_back(value_of(n, i) < 0 ? f32 : type(value_of(n, i)));
-      if (!step_of(&Inference::type_step, n)) continue;
-      for (int i = 0; i < tensors_of(n); ++i)
-        if (!before[i] && type(value_of(n, i))) learn(value_of(n, i));
-    }
+  /// Node `by` has learnt something of a value: the others that it belongs to are to be asked.
+  void learnt(int value, int by, List<bool>& waits) {
+    for (const int n : touching(value))
+      if (n != by && !std::exchange(waits[n], true)) waiting_.push_back(n);
   }
 
   bool step_of(Step step, int n) {
@@ -151,21 +164,23 @@ class Inference {
     }
   }
 
-  /// Sweeps forwards and backwards until nothing changes; a step tells whether it learnt something.
-  void sweep_to_fixpoint(Step step) {
+  /// Sweeps forwards and backwards until nothing is learnt any more. A step says whether it learnt something.
+  void ask_those_that_wait(Step step, const List<bool>& waits) {
     for (bool changed = true; changed;) {
       changed = false;
       for (int i = 0; i < 2 * graph_.size(); ++i) {
         const int n = i < graph_.size() ? i : 2 * graph_.size() - 1 - i;
-        changed = step_of(step, n) || changed;
+        if (waits[n]) changed = step_of(step, n) || changed;
       }
     }
+    waiting_.clear();
   }
 
   bool shape_step_known(int n) { return shape_step(n, false); }
   bool shape_step_all(int n) { return shape_step(n, true); }
   bool shape_step(int n, bool all) {
     const Node& node = graph_.node(n);
+    shape_waits_[n] = false;
     if (!node.like.empty()) return shape_alike(n);
     if (node.entry == nullptr) return false;
     const Index inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
@@ -174,47 +189,44 @@ class Inference {
     for (int i = 0; i < all_tensors; ++i) tensors.push_back(value_of(n, i) < 0 ? Shape{0} : shape(value_of(n, i)));
     bool something = inputs == 0 || tensors[0].has_rank();
     for (Index i = inputs; i < all_tensors; ++i) something = something || tensors[i].has_rank();
-    if (!something && !all) return false;
+    if (!something && !all) {
+      shape_waits_[n] = true;
+      return false;
+    }
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Shapes shapes_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
     detail::infer_shapes(*node.entry, node.op(), shapes_of);
-    bool changed = false;
+    bool changed = false, open = false;
     for (int i = 0; i < all_tensors; ++i) {
-      if (value_of(n, i) < 0) continue;
-      Shape& known = shape(value_of(n, i));
-      if (known == tensors[i]) continue;
-      if (!unify(known, tensors[i]))
-        fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " has shape ",
-             to_text(known), ", expected ", to_text(tensors[i]));
-      changed = true;
+      const int value = value_of(n, i);
+      if (value < 0) continue;
+      Shape& known = shape(value);
+      if (known != tensors[i]) {
+        if (!unify(known, tensors[i]))
+          fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " has shape ",
+               to_text(known), ", expected ", to_text(tensors[i]));
+        learnt(value, n, shape_waits_);
+        changed = true;
+      }
+      open = open || !known.known();
     }
+    shape_waits_[n] = changed && open;  // what it has learnt may lead it further
     return changed;
-  }
-
-  /// The inputs of node n, its outputs and what those are like.
-  int tensors_of(int n) const {
-    const Node& node = graph_.node(n);
-    return static_cast<int>(node.inputs.size() + node.like.size()) + node.outputs();
-  }
-  /// The value that is input i of node n or, after the inputs, one of its outputs, or after those what one is like.
-  int value_of(int n, int i) const {
-    const Node& node = graph_.node(n);
-    const int inputs = static_cast<int>(node.inputs.size()), outputs = node.outputs();
-    if (i < inputs) return graph_.value(node.inputs[i]);
-    return i < inputs + outputs ? graph_.value(n, i - inputs) : graph_.value(node.like[i - inputs - outputs]);
   }
 
   bool shape_alike(int n) {
     const Node& node = graph_.node(n);
     bool changed = false;
     for (int k = 0; k < node.like.size(); ++k) {
-      Shape& mine = shape(graph_.value(n, k));
-      Shape& other = shape(graph_.value(node.like[k]));
+      const int value = graph_.value(n, k), like = graph_.value(node.like[k]);
+      Shape &mine = shape(value), &other = shape(like);
       if (mine == other) continue;
+      const Shape before = mine;
       if (!unify(mine, other))
         fail("it has shape ", to_text(mine), ", expected ", to_text(other), " like ",
              node.like[k].node->output_name(node.like[k].index));
-      other = mine;
+      if (mine != before) learnt(value, n, shape_waits_);
+      if (std::exchange(other, mine) != mine) learnt(like, n, shape_waits_);
       changed = true;
     }
     return changed;
@@ -222,13 +234,16 @@ class Inference {
 
   bool type_step(int n) {
     const Node& node = graph_.node(n);
+    type_waits_[n] = false;
     bool changed = false;
     for (int k = 0; k < node.like.size(); ++k) {
-      std::optional<Dtype>&mine = type(graph_.value(n, k)), &other = type(graph_.value(node.like[k]));
+      const int value = graph_.value(n, k), like = graph_.value(node.like[k]);
+      std::optional<Dtype>&mine = type(value), &other = type(like);
       if (mine == other) continue;
       if (mine && other)
         fail("it is ", name_of(*mine), ", expected ", name_of(*other), " like ",
              node.like[k].node->output_name(node.like[k].index));
+      learnt(mine ? like : value, n, type_waits_);
       mine = other = mine ? mine : other;
       changed = true;
     }
@@ -240,16 +255,22 @@ class Inference {
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Types types_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
     detail::infer_types(*node.entry, node.op(), types_of);
+    bool open = false;
     for (int i = 0; i < all_tensors; ++i) {
-      if (value_of(n, i) < 0 || !tensors[i]) continue;
-      std::optional<Dtype>& known = type(value_of(n, i));
-      if (known == tensors[i]) continue;
+      const int value = value_of(n, i);
+      if (value < 0) continue;
+      std::optional<Dtype>& known = type(value);
+      open = open || !tensors[i];
+      if (!tensors[i] || known == tensors[i]) continue;
       if (known)
         fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " is ", name_of(*known),
              ", expected ", name_of(*tensors[i]));
       known = tensors[i];
+      learnt(value, n, type_waits_);
       changed = true;
     }
+    type_waits_[n] = changed && open;
+    if (type_waits_[n]) waiting_.push_back(n);
     return changed;
   }
 
@@ -259,15 +280,15 @@ class Inference {
     const Index inputs = node.inputs.size(), outputs = node.outputs();
     List<Storage, 8> in;
     List<Shape, 4> in_shapes, out_shapes;
-    for (const NodeOutput& from : node.inputs) {
-      const int v = graph_.value(from);
+    for (int i = 0; i < inputs; ++i) {
+      const int v = value_of(n, i);
       in.push_back(v < 0 ? dense : storage(v));
       in_shapes.push_back(v < 0 ? Shape::unknown() : shape(v));
     }
     for (int k = 0; k < outputs; ++k) out_shapes.push_back(shape(graph_.value(n, k)));
     List<std::optional<Storage>, 4> out(outputs);
     const auto type_of = [&](Index i) {
-      const int v = inputs > 0 ? graph_.value(node.inputs[i]) : graph_.value(n, 0);
+      const int v = inputs > 0 ? value_of(n, static_cast<int>(i)) : graph_.value(n, 0);
       return v < 0 ? f32 : type(v).value_or(f32);
     };
     const Dtype stored = stored_type(*node.entry, inputs, type_of);
@@ -285,7 +306,11 @@ class Inference {
   List<Shape> shapes_;
   List<std::optional<Dtype>> types_;
   List<Storage> storages_;
-  List<Shape> tensor_shapes_;  // of the node that is looked at, as are:
+  List<int> tensors_, tensors_from_;                     // values, by nodes
+  List<int> touching_, touching_from_;                   // nodes, by values
+  List<bool> shape_waits_, type_waits_, storage_waits_;  // of nodes that are to be asked
+  List<int> waiting_;                                    // some of them, the last one that was found first
+  List<Shape> tensor_shapes_;                            // of the node that is looked at, as are:
   List<std::optional<Dtype>> tensor_types_;
 };
 
@@ -310,6 +335,32 @@ struct NamedInference {
       if (const int at = given.find(names.back()); at >= 0) give_one(n, element(known, at).second);
     }
     check_given(what, names_of(known), names);
+  }
+  /// Shapes, as far as they follow.
+  Inferred<Shape> shapes(const Symbol& symbol, const NamedShapes& known) {
+    give("infer_shape", known, [&](int n, const Shape& shape) { inference.give_shape(n, shape); });
+    inference.infer_shapes();
+    return collect<Shape>(symbol, [&](int value) { return inference.shape(value); });
+  }
+  /// Throws where one of a variable or an output does not follow.
+  Inferred<Shape> all_shapes(const Symbol& symbol, const NamedShapes& known) {
+    Inferred<Shape> found = shapes(symbol, known);
+    const auto name_unknown = [](const std::vector<Shape>& some, const std::vector<std::string>& names,
+                                 std::string& list) {
+      for (std::size_t i = 0; i < some.size(); ++i)
+        if (!some[i].known()) list += cat(list.empty() ? "" : ", ", names[i], ' ', to_text(some[i]));
+    };
+    std::string list;
+    name_unknown(found.args, symbol.list_arguments(), list);
+    name_unknown(found.aux, symbol.list_auxiliary_states(), list);
+    if (list.empty()) name_unknown(found.outputs, symbol.list_outputs(), list);
+    if (!list.empty()) fail("infer_shape: from what is given these shapes do not follow: ", list);
+    return found;
+  }
+  Inferred<Dtype> types(const Symbol& symbol, const NamedTypes& known) {
+    give("infer_type", known, [&](int n, Dtype type) { inference.give_type(n, type); });
+    inference.infer_types();
+    return collect<Dtype>(symbol, [&](int value) { return *inference.type(value); });
   }
   /// `at(value)` of the arguments, outputs and states of the symbol.
   template <class X, class At>
@@ -344,32 +395,15 @@ STROP_IMPL std::size_t place_of_name(const std::vector<std::string>& names, std:
 }  // namespace detail
 
 STROP_IMPL Inferred<Shape> Symbol::infer_shape_partial(const NamedShapes& known) const {
-  detail::NamedInference run(*this);
-  run.give("infer_shape", known, [&](int n, const Shape& shape) { run.inference.give_shape(n, shape); });
-  run.inference.infer_shapes();
-  return run.collect<Shape>(*this, [&](int value) { return run.inference.shape(value); });
+  return detail::NamedInference(*this).shapes(*this, known);
 }
 
 STROP_IMPL Inferred<Shape> Symbol::infer_shape(const NamedShapes& known) const {
-  Inferred<Shape> found = infer_shape_partial(known);
-  const auto name_unknown = [](const std::vector<Shape>& shapes, const std::vector<std::string>& names,
-                               std::string& list) {
-    for (std::size_t i = 0; i < shapes.size(); ++i)
-      if (!shapes[i].known()) list += cat(list.empty() ? "" : ", ", names[i], ' ', to_text(shapes[i]));
-  };
-  std::string list;
-  name_unknown(found.args, list_arguments(), list);
-  name_unknown(found.aux, list_auxiliary_states(), list);
-  if (list.empty()) name_unknown(found.outputs, list_outputs(), list);
-  if (!list.empty()) fail("infer_shape: from what is given these shapes do not follow: ", list);
-  return found;
+  return detail::NamedInference(*this).all_shapes(*this, known);
 }
 
 STROP_IMPL Inferred<Dtype> Symbol::infer_type(const NamedTypes& known) const {
-  detail::NamedInference run(*this);
-  run.give("infer_type", known, [&](int n, Dtype type) { run.inference.give_type(n, type); });
-  run.inference.infer_types();
-  return run.collect<Dtype>(*this, [&](int value) { return *run.inference.type(value); });
+  return detail::NamedInference(*this).types(*this, known);
 }
 
 STROP_IMPL Inferred<std::optional<Dtype>> Symbol::infer_type_partial(const NamedTypes& known) const {

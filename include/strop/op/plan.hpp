@@ -57,10 +57,18 @@ struct Plan : Counted, memory::Recycled<Plan> {
   Storage storage(Index k) const { return *storages[k]; }
 };
 
+/// Shapes and types of a call's results, where they are known from elsewhere.
+struct InferredResults {
+  List<Shape, 2> shapes;
+  List<Dtype, 4> types;
+};
+
 /// Decides a call. Of the arrays it reads shape, type, storage and device, and whether there are elements to add to:
-/// shells will do, and an output that is an empty handle is one that the call is to make. Throws Error where the
-/// arguments do not fit the operator.
-Plan resolve(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out, Span<const Request> requests);
+/// shells will do, and an output that is an empty handle is one that the call is to make. The operator's
+/// rules are asked for shapes and types that are not `inferred`. Throws Error where the arguments do not fit the
+/// operator.
+Plan resolve(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out, Span<const Request> requests,
+             const InferredResults* inferred = nullptr);
 
 /// stored_type of arrays.
 inline Dtype stored_type_of(const Entry& entry, Inputs in) {

@@ -36,13 +36,14 @@ STROP_IMPL bool may_share(const Entry& entry, int i, int k) {
 class Resolving {
  public:
   Resolving(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out, Span<const Request> asked,
-            Plan& plan)
+            const InferredResults* inferred, Plan& plan)
       : entry_(entry),
         op_(op),
         in_(in),
         out_(out),
         labels_{entry, op, static_cast<int>(in.size())},
         names_(labels_.names()),
+        inferred_(inferred),
         plan_(plan) {
     plan.entry = &entry;
     plan.requests.resize(out.size());
@@ -110,12 +111,20 @@ class Resolving {
       plan_.shapes[k] = out_[k].defined() ? out_[k].shape() : Shape::unknown();
       if (out_[k].defined()) out_types[k] = out_[k].dtype();
     }
-    Shapes shapes(names_, in_shapes_.span(), plan_.shapes.span());
-    Types types(names_, in_types.span(), out_types.span());
-    infer_shapes(entry_, op_, shapes);
-    plan_.doubles = n > 0 && computes_in_double(entry_, in_[0]->dtype());
+    const bool in_double = n > 0 && computes_in_double(entry_, in_[0]->dtype());
+    plan_.doubles = in_double;
     for (const NDArray* a : in_) plan_.doubles = plan_.doubles && a->storage() == dense;
-    plan_.doubles ? infer_types(entry_, op_, types) : infer_kernel_types(entry_, op_, types);
+    if (inferred_ != nullptr && plan_.doubles == in_double && are_inferred()) {
+      for (Index k = 0; k < m; ++k) {
+        plan_.shapes[k] = inferred_->shapes[k];
+        out_types[k] = inferred_->types[k];
+      }
+    } else {
+      Shapes shapes(names_, in_shapes_.span(), plan_.shapes.span());
+      infer_shapes(entry_, op_, shapes);
+      Types types(names_, in_types.span(), out_types.span());
+      plan_.doubles ? infer_types(entry_, op_, types) : infer_kernel_types(entry_, op_, types);
+    }
     plan_.types.resize(m);
     for (Index k = 0; k < m; ++k) {
       if (!plan_.shapes[k].known() && !is_found(entry_, k)) refuse_shape(static_cast<int>(k), plan_.shapes[k]);
@@ -124,6 +133,15 @@ class Resolving {
              " does not follow from the inputs; state a dtype");
       plan_.types[k] = *out_types[k];
     }
+  }
+
+  /// Whether the arrays that are there are what was inferred.
+  bool are_inferred() const {
+    bool same = true;
+    for (Index k = 0; k < out_.size(); ++k)
+      same = same && (!out_[k].defined() ||
+                      (out_[k].shape() == inferred_->shapes[k] && out_[k].dtype() == inferred_->types[k]));
+    return same;
   }
 
   [[noreturn, gnu::cold]] void refuse_shape(int k, const Shape& shape) {
@@ -194,13 +212,14 @@ class Resolving {
   CallLabels labels_;
   CallNames names_;
   List<Shape, 4> in_shapes_;
+  const InferredResults* inferred_;
   Plan& plan_;
 };
 
 STROP_IMPL Plan resolve(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
-                        Span<const Request> requests) {
+                        Span<const Request> requests, const InferredResults* inferred) {
   Plan plan;
-  Resolving(entry, op, in, out, requests, plan).run();
+  Resolving(entry, op, in, out, requests, inferred, plan).run();
   return plan;
 }
 

@@ -173,3 +173,53 @@ TEST_CASE("many names are given, replaced and copied at once, and each has to be
   shapes.back().first = "v3000";
   CHECK(sentence([&] { net.infer_shape(shapes); }).starts_with("infer_shape: no argument 'v3000'; nearest: "));
 }
+
+namespace {
+
+/// 2·x, which counts how often its rules are asked.
+struct GtAsked {
+  static inline int shapes = 0, types = 0;
+  void infer_shape(Shapes& s) const {
+    ++shapes;
+    s.set_out(0, s.in(0));
+    s.set_in(0, s.out(0));
+  }
+  void infer_type(Types& t) const {
+    ++types;
+    if (t.in(0)) t.set_out(0, t.in(0));
+    if (t.out(0)) t.set_in(0, t.out(0));
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] * E(2);
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", View<const E>> dy, Grad<"data", View<E>> dx) const {
+    for (std::int64_t i = 0; i < dy.size(); ++i) dx[i] = dy[i] * E(2);
+  }
+};
+constexpr Op<GtAsked> asked;
+
+}  // namespace
+
+TEST_CASE("a node's rules are asked once when a graph is bound") {
+  constexpr int nodes = 5;
+  Symbol net = var("x");
+  for (int i = 0; i < nodes; ++i) net = asked(net);
+  GtAsked::shapes = GtAsked::types = 0;
+  const auto count_is = [](int expected) {
+    CHECK(GtAsked::shapes == expected);
+    CHECK(GtAsked::types == expected);
+    GtAsked::shapes = GtAsked::types = 0;
+  };
+  Executor run = net.bind(cpu(), {{"x", ones({3})}});
+  count_is(nodes);
+  CHECK(run.forward()[0].to_vector<float>() == std::vector<float>(3, 32));
+  count_is(0);
+  Executor trained = net.simple_bind(cpu(), {{"x", {3}}}, GradRequest::write, {{"x", f32}});
+  count_is(nodes);
+  trained.forward(true);
+  trained.backward(ones({3}));
+  CHECK(trained.grad("x").to_vector<float>() == std::vector<float>(3, 32));
+  count_is(0);
+}

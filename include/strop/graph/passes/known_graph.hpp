@@ -2,6 +2,7 @@
 /// \file
 /// A graph of which shapes, types and storages are known, and how a pass makes another one of it. Internal.
 #pragma once
+#include <strop/core/device.hpp>
 #include <strop/core/list.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/op/mode.hpp>
@@ -25,6 +26,8 @@ struct BoundVariables {
     for (Index i = 0; i < variables.size(); ++i) add(variables[i], element(named, i).second);
   }
 };
+
+class Inference;
 
 /// The graph of some outputs with what is known of its values.
 struct KnownGraph {
@@ -51,6 +54,9 @@ struct KnownGraph {
         for (const NodeOutput& in : graph.node(n).inputs)
           if (in.node) runs[graph.find(in.node.get())] = true;
   }
+
+  /// Takes over what was inferred of the same outputs' graph, and infers the storages on the device.
+  void take(Inference& inference, Device device);
 
   /// Whether the node reads what another one writes: its place in the order matters.
   bool reads_written(int n) const {

@@ -24,7 +24,7 @@ struct PassGraph {
   BoundVariables variables = {};
   NamedDevices groups = {};
   bool as_written = false;               // passes that are there for speed alone leave it
-  std::optional<KnownGraph> known = {};  // the outputs, while such passes rewrite them
+  std::optional<KnownGraph> known = {};  // the outputs, which such passes rewrite
   BoundGraph* gradients_of = nullptr;    // which graph the passes that make gradients work for
   NodeOutputs gradients = {};            // of variables.wanted; without a node where nothing leads there
 };

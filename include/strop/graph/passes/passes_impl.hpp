@@ -30,6 +30,15 @@ STROP_IMPL Device narrowest_device(const PassGraph& graph) {
   return at;
 }
 
+STROP_IMPL void KnownGraph::take(Inference& inference, Device device) {
+  inference.infer_storages(device);
+  for (int v = 0; v < graph.values(); ++v) {
+    shapes[v] = inference.shape(v);
+    types[v] = *inference.type(v);
+    storages[v] = inference.storage(v);
+  }
+}
+
 STROP_IMPL KnownGraph infer_known(const NodeOutputs& outputs, const PassGraph& of) {
   KnownGraph known(outputs);
   const Graph& graph = known.graph;
@@ -44,12 +53,7 @@ STROP_IMPL KnownGraph infer_known(const NodeOutputs& outputs, const PassGraph& o
   }
   inference.infer_shapes();
   inference.infer_types();
-  inference.infer_storages(narrowest_device(of));
-  for (int v = 0; v < graph.values(); ++v) {
-    known.shapes[v] = inference.shape(v);
-    known.types[v] = *inference.type(v);
-    known.storages[v] = inference.storage(v);
-  }
+  known.take(inference, narrowest_device(of));
   return known;
 }
 
@@ -100,10 +104,10 @@ STROP_IMPL void run_for_speed(const Pass& pass, PassGraph& graph) {
   graph.outputs = graph.known->roots;
 }
 
-/// Infers what the passes for speed go by. Where they do not run, the graph is as it was written.
+/// Infers what the passes for speed go by, unless it is known. Where they do not run, the graph is as it was written.
 STROP_IMPL bool know(PassGraph& graph) {
   graph.as_written = !environment_flag({"STROP_FUSE"}, true);
-  if (graph.as_written) return false;
+  if (graph.as_written || graph.known) return !graph.as_written;
   try {
     graph.known = infer_known(graph.outputs, graph);
   } catch (const Error&) {  // the graph is wrong, which binding it as it is finds as well, and says
@@ -114,10 +118,11 @@ STROP_IMPL bool know(PassGraph& graph) {
 
 STROP_IMPL void run_passes(Span<const Pass> passes, PassGraph& graph) {
   PassWatch watch;
+  bool knows = false;
   for (const Pass& pass : passes) {
     if (pass.when != Pass::always) {
       if (graph.as_written || (pass.when == Pass::for_loops && !way_of(narrowest_device(graph)).defers)) continue;
-      if (!graph.known && !know(graph)) continue;
+      if (!knows && !(knows = know(graph))) continue;
     }
     watch.before(graph);
     if (pass.when == Pass::always)
