@@ -241,7 +241,9 @@ void add_memory(nb::module_& module) {
     return moved(object, ~0U, [&](const NDArray& a) {
       const Device device = device_of(ctx.ptr());
       if (a.device() == device) return a;
-      return made_of_elements([=](const NDArray& x) { return detail::on_device(x, device); }, a);
+      NDArray made = made_of_elements([=](const NDArray& x) { return detail::on_device(x, device); }, a);
+      detail::record_copy<Device>(a, made);
+      return made;
     });
   });
   module.def("same", [](const NDArray& a, const NDArray& b) { return a.is(b); });

@@ -126,6 +126,19 @@ def test_a_copy_to_the_same_context_has_a_history():
     assert x.grad.asnumpy().tolist() == [2, 4]
 
 
+@pytest.mark.parametrize("elements", (2, 1 << 20))
+@pytest.mark.parametrize("copy", (lambda x: x.copyto(mx.cpu(1)), lambda x: x.as_in_context(mx.cpu(1)), lambda x: x.copyto(nd.zeros(x.shape, mx.cpu(1)))))
+def test_a_copy_to_another_context_has_a_history(copy, elements):
+    x = nd.full((elements,), 3)
+    x.attach_grad()
+    with autograd.record():
+        y = copy(x)
+        z = y * y
+    z.backward()
+    assert y.context == mx.cpu(1) and x.grad.context == mx.cpu(0)
+    assert x.grad.asnumpy().tolist() == [6] * elements
+
+
 def test_mark_variables():
     x, g = nd.array([1.0, 2]), nd.zeros((2,))
     autograd.mark_variables(x, g)

@@ -123,6 +123,18 @@ inline constexpr bool detail::reads_any_index<CrossDeviceCopy> = true;
 inline constexpr Op<CrossDeviceCopy, OnUse> cross_device_copy;
 
 // Templates, so that a program builds the conversions that it calls.
+namespace detail {
+/// Records that an array was copied to another device, which made `to`.
+template <std::same_as<Device> D>
+void record_copy(const NDArray& from, NDArray& to) {
+  if (call_mode.recorder == nullptr || to.is(from)) return;
+  const std::array<const NDArray*, 1> in{&from};
+  static constexpr CrossDeviceCopy copy;
+  using Copying = Op<std::conditional_t<std::same_as<D, Device>, CrossDeviceCopy, void>, OnUse>;
+  call_mode.recorder->record(Copying::entry(), &copy, in, std::span<NDArray>(&to, 1), nullptr, {});
+}
+}  // namespace detail
+
 template <std::same_as<Dtype> D>
 NDArray NDArray::to(D dtype) const {
   if (!defined()) fail("strop: to() of a handle without an array");
@@ -138,15 +150,9 @@ NDArray NDArray::to(S storage) const {
 template <std::same_as<Device> D>
 NDArray NDArray::to(D device) const {
   if (!defined()) fail("strop: to() of a handle without an array");
-  NDArray out[1] = {detail::on_device(*this, device)};
-  if (detail::call_mode.recorder != nullptr && !out[0].is(*this)) {
-    const std::array<const NDArray*, 1> in{this};
-    static constexpr CrossDeviceCopy copy;
-    using Copying =
-        Op<std::conditional_t<std::same_as<D, Device>, CrossDeviceCopy, void>, OnUse>;  // built where it is called
-    detail::call_mode.recorder->record(Copying::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr, {});
-  }
-  return std::move(out[0]);
+  NDArray out = detail::on_device(*this, device);
+  detail::record_copy<D>(*this, out);
+  return out;
 }
 
 using CastOps = OpList<Cast, CastStorage, CrossDeviceCopy>;

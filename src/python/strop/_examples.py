@@ -212,13 +212,20 @@ def attempt(about, differentiable, spelled, example):
 
 
 def add_gradient(session, call, name):
-    """The gradient of the first input, where the call can be recorded and has one result."""
+    """The gradient of the first input, where the call can be recorded and has one result. Where the results add up to
+    the same whatever the input is, their sum has a gradient of zeros, and says nothing: then each result counts
+    differently."""
     before = list(session.cells)
-    try:
-        session.do(f"{name}.attach_grad()", "with autograd.record():", f"    y = {call}", "y.backward()")
-        session.look(f"{name}.grad", "gradient")
-    except Exception:  # noqa: BLE001  pylint: disable=broad-except  (a call of several results, or of none to differentiate)
+    for heads in ("", "nd.arange(y.size).reshape(y.shape)"):
         session.cells[:] = before
+        try:
+            session.do(f"{name}.attach_grad()", "with autograd.record():", f"    y = {call}", f"y.backward({heads})")
+            gradient = session.look(f"{name}.grad", "gradient")
+        except Exception:  # noqa: BLE001  pylint: disable=broad-except  (a call of several results, or of none to differentiate)
+            session.cells[:] = before
+            return
+        if np.abs(gradient.asnumpy()).max(initial=0) > 1e-4:
+            return
 
 
 def example_of(operator, spelled):

@@ -156,9 +156,9 @@ class _Members:
     def copyto(self, other):
         """Writes the elements to another array, or copies them to a context; what they were written to."""
         if isinstance(other, Context):
-            if other == self.context and self._storage == 0:
-                return self.copy()
-            return copied(_strop.to_device(self, other))
+            if other != self.context:
+                return _strop.to_device(self, other)
+            return self.copy() if self._storage == 0 else copied(self)
         if not isinstance(other, NDArray):
             raise _strop.TypeError(f"copyto: expected an NDArray or a Context, got {type(other).__name__}")
         if _strop.same(self, other):
