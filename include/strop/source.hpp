@@ -11,6 +11,9 @@
 #define STROP_COMPILED
 #endif
 #include <strop/source/arrays.hpp>
+#if defined(__GLIBC__)
+#include <strop/source/emulator.hpp>
+#endif
 #include <strop/source/graphs.hpp>
 #include <strop/source/linear_algebra.hpp>
 #include <strop/source/operators.hpp>

@@ -20,7 +20,7 @@ from common import BUILD, INCLUDE, ROOT, WARNINGS, Report, compilers, digest, pa
 
 PARTS = 16
 KINDS = {"address": ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"], "thread": ["-fsanitize=thread"]}
-RUNTIME = ("arrays", "graphs", "operators", "linear_algebra")
+RUNTIME = ("arrays", "emulator", "graphs", "operators", "linear_algebra")
 
 
 def sanitizes(compiler):

@@ -6,7 +6,6 @@
 #include <strop/core/push_macros.def>
 
 #include <strop/core/error.hpp>
-#include <strop/core/sanitizer.hpp>
 #include <strop/cuda/emulator.hpp>
 #include <strop/cuda/fibers_impl.hpp>
 
@@ -36,10 +35,10 @@ namespace strop::inline v0::detail {
 struct ThreadMeeting {
   char at = 0;
   void leave() {
-    if constexpr (watches_threads) __tsan_release(&at);
+    if (__tsan_release != nullptr) __tsan_release(&at);
   }
   void enter() {
-    if constexpr (watches_threads) __tsan_acquire(&at);
+    if (__tsan_acquire != nullptr) __tsan_acquire(&at);
   }
 };
 

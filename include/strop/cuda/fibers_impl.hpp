@@ -2,14 +2,16 @@
 /// \file
 /// How functions take turns: by <ucontext.h>, which every processor of Linux has.
 #pragma once
-#include <strop/core/sanitizer.hpp>
 #include <strop/cuda/fibers.hpp>
 
+#include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
@@ -28,14 +30,40 @@ __attribute__((weak)) void __tsan_ignore_thread_end();
 
 namespace strop::inline v0::detail {
 
+/// Whether the program has the sanitizers, also where this runtime was compiled without them.
+inline bool has_address_sanitizer() { return __sanitizer_start_switch_fiber != nullptr; }
+inline bool has_thread_sanitizer() { return __tsan_create_fiber != nullptr; }
+
+/// Stacks, below each of which lies a page that nobody may touch: a stack that is too small ends the program there.
+class Stacks {
+ public:
+  Stacks(std::size_t count, std::size_t bytes) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+    bytes_ = (bytes + page_ - 1) / page_ * page_;
+    all_ = count * (page_ + bytes_);
+    void* const made = mmap(nullptr, all_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) throw std::bad_alloc();
+    memory_ = static_cast<std::byte*>(made);
+    for (std::size_t i = 0; i < count; ++i) mprotect(memory_ + i * (page_ + bytes_), page_, PROT_NONE);
+  }
+  ~Stacks() { munmap(memory_, all_); }
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+  std::byte* at(std::size_t i) const { return memory_ + i * (page_ + bytes_) + page_; }
+  std::size_t bytes() const { return bytes_; }  // of one
+
+ private:
+  std::size_t page_, bytes_ = 0, all_ = 0;
+  std::byte* memory_ = nullptr;
+};
+
 /// While it lives the thread sanitizer does not look at what a fiber does for the emulator: that is in order, as fibers
 /// take turns, and says nothing of the order of what they do for themselves.
 struct EmulatorScope {
   EmulatorScope() {
-    if constexpr (watches_threads) __tsan_ignore_thread_begin();
+    if (has_thread_sanitizer()) __tsan_ignore_thread_begin();
   }
   ~EmulatorScope() {
-    if constexpr (watches_threads) __tsan_ignore_thread_end();
+    if (has_thread_sanitizer()) __tsan_ignore_thread_end();
   }
   EmulatorScope(const EmulatorScope&) = delete;
   EmulatorScope& operator=(const EmulatorScope&) = delete;
@@ -44,15 +72,14 @@ struct EmulatorScope {
 struct Fibers::State {
   struct Fiber {
     ucontext_t context;
-    std::unique_ptr<std::byte[]> stack;
     void* watched = nullptr;  // what the thread sanitizer knows it by
     void* fake_stack = nullptr;
     Body body = nullptr;
     void* argument = nullptr;
   };
-  static constexpr std::size_t stack_bytes = (sanitized || watches_threads ? 512U : 64U) << 10U;
   static constexpr unsigned without_order = 1;  // a turn says nothing of what happens before what
 
+  Stacks stacks;
   std::vector<Fiber> fibers;
   ucontext_t outside;
   void* outside_watched = nullptr;
@@ -60,6 +87,9 @@ struct Fibers::State {
   std::size_t outside_bytes = 0;
   int running = -1;
 
+  explicit State(std::size_t count)
+      : stacks(count, std::size_t{has_address_sanitizer() || has_thread_sanitizer() ? 512U : 64U} << 10U),
+        fibers(count) {}
   static State*& starting() {
     static thread_local State* state = nullptr;
     return state;
@@ -84,42 +114,40 @@ struct Fibers::State {
       next = state->outside_watched;
       state->leave(nullptr);
     }
-    if constexpr (watches_threads) __tsan_switch_to_fiber(next, without_order);
+    if (has_thread_sanitizer()) __tsan_switch_to_fiber(next, without_order);
     setcontext(&state->outside);
   }
   /// A fiber was entered, whose stack the address sanitizer knew by `fake_stack`.
   void arrive(void* fake_stack) {
-    if constexpr (sanitized) __sanitizer_finish_switch_fiber(fake_stack, &outside_stack, &outside_bytes);
+    if (has_address_sanitizer()) __sanitizer_finish_switch_fiber(fake_stack, &outside_stack, &outside_bytes);
   }
   /// A fiber is about to be left; for good where nothing is kept.
   void leave(void** fake_stack) {
-    if constexpr (sanitized) __sanitizer_start_switch_fiber(fake_stack, outside_stack, outside_bytes);
+    if (has_address_sanitizer()) __sanitizer_start_switch_fiber(fake_stack, outside_stack, outside_bytes);
   }
 };
 
-STROP_IMPL Fibers::Fibers(int count) : state_(std::make_unique<State>()) {
-  state_->fibers.resize(static_cast<std::size_t>(count));
-  for (State::Fiber& fiber : state_->fibers) {
-    fiber.stack.reset(new std::byte[State::stack_bytes]);  // not made zero: most of it is never touched
-    if constexpr (watches_threads) fiber.watched = __tsan_create_fiber(0);
-  }
+STROP_IMPL Fibers::Fibers(int count) : state_(std::make_unique<State>(static_cast<std::size_t>(count))) {
+  if (has_thread_sanitizer())
+    for (State::Fiber& fiber : state_->fibers) fiber.watched = __tsan_create_fiber(0);
 }
 STROP_IMPL Fibers::~Fibers() {
-  if constexpr (watches_threads)
+  if (has_thread_sanitizer())
     for (const State::Fiber& fiber : state_->fibers) __tsan_destroy_fiber(fiber.watched);
 }
 
 STROP_IMPL int Fibers::count() const { return static_cast<int>(state_->fibers.size()); }
 
 STROP_IMPL void Fibers::start(int i, Body body, void* argument) {
-  State::Fiber& fiber = state_->fibers[static_cast<std::size_t>(i)];
+  const auto at = static_cast<std::size_t>(i);
+  State::Fiber& fiber = state_->fibers[at];
   fiber.body = body;
   fiber.argument = argument;
   fiber.fake_stack = nullptr;
-  if constexpr (sanitized) __asan_unpoison_memory_region(fiber.stack.get(), State::stack_bytes);
+  if (has_address_sanitizer()) __asan_unpoison_memory_region(state_->stacks.at(at), state_->stacks.bytes());
   getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack.get();
-  fiber.context.uc_stack.ss_size = State::stack_bytes;
+  fiber.context.uc_stack.ss_sp = state_->stacks.at(at);
+  fiber.context.uc_stack.ss_size = state_->stacks.bytes();
   fiber.context.uc_link = nullptr;
   makecontext(&fiber.context, &State::begin, 0);
 }
@@ -131,13 +159,14 @@ STROP_IMPL void Fibers::resume(int i) {
   State::starting() = &state;
   state.running = i;
   void* fake_stack = nullptr;
-  if constexpr (watches_threads) {
+  if (has_thread_sanitizer()) {
     state.outside_watched = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(fiber.watched, State::without_order);
   }
-  if constexpr (sanitized) __sanitizer_start_switch_fiber(&fake_stack, fiber.stack.get(), State::stack_bytes);
+  if (has_address_sanitizer())
+    __sanitizer_start_switch_fiber(&fake_stack, state.stacks.at(static_cast<std::size_t>(i)), state.stacks.bytes());
   swapcontext(&state.outside, &fiber.context);
-  if constexpr (sanitized) __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+  if (has_address_sanitizer()) __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
   state.running = -1;
   State::starting() = before;
 }
@@ -146,7 +175,7 @@ STROP_IMPL void Fibers::pause() {
   State& state = *state_;
   State::Fiber& fiber = state.fibers[static_cast<std::size_t>(state.running)];
   state.leave(&fiber.fake_stack);
-  if constexpr (watches_threads) __tsan_switch_to_fiber(state.outside_watched, State::without_order);
+  if (has_thread_sanitizer()) __tsan_switch_to_fiber(state.outside_watched, State::without_order);
   swapcontext(&fiber.context, &state.outside);
   state.arrive(fiber.fake_stack);
 }

@@ -16,8 +16,6 @@
 #include <strop/core/scalar_impl.hpp>
 #include <strop/core/shape_impl.hpp>
 #include <strop/core/text_impl.hpp>
-#include <strop/cuda/emulator_impl.hpp>
-#include <strop/cuda/fibers_impl.hpp>
 #include <strop/data/array_rows_impl.hpp>
 #include <strop/data/csv_iter_impl.hpp>
 #include <strop/data/data_iter_impl.hpp>

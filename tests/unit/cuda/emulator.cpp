@@ -7,7 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -95,7 +99,34 @@ struct Numbers {
   }
 };
 
+/// Recurses without an end.
+struct Endless {
+  static constexpr int threads = 32;
+  struct Memory {};
+  std::int64_t blocks() const { return 1; }
+  static int deeper(volatile int* above) {  // NOLINT(misc-no-recursion)
+    volatile int some[64] = {*above + 1};
+    return some[0] < 0 ? 0 : deeper(some) + some[63];
+  }
+  constexpr void operator()(auto& block, auto&) const {
+    volatile int start = block.thread();
+    deeper(&start);
+  }
+};
+
 }  // namespace
+
+TEST_CASE("a thread whose stack is too small ends the program, and writes nothing over another's") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGSEGV, SIG_DFL);  // and not what doctest has it do
+    emulate(Endless{});
+    ::_exit(0);
+  }
+  int status = 0;
+  CHECK(::waitpid(child, &status, 0) == child);
+  CHECK(status != 0);
+}
 
 TEST_CASE("a kernel gives the same in every order of its threads and blocks") {
   for (const std::int64_t n : {0, 1, 31, 127, 128, 129, 641})
