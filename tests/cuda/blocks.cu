@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that are written in the words of strop/cuda/block.hpp, as nvcc compiles them: every word, the reductions
-// and the softmaxes for the types that the CPU has.
-#include <kernels/reduce.cuh>
-#include <kernels/rowwise.cuh>
+// The words of strop/cuda/block.hpp, as nvcc compiles them.
+#include <strop/cuda/block.hpp>
 
 namespace {
 
@@ -47,50 +45,6 @@ struct Words {
   }
 };
 
-struct Queue {
-  cudaStream_t stream;
-  cudaError_t& status;
-  template <class Kernel>
-  void operator()(const Kernel& kernel) const {
-    if (status == cudaSuccess) status = launch_blocks(kernel, stream);
-  }
-};
-
-template <class Step, class X, class Y = X>
-void reduce(const Queue& queue, const ReduceShape& a, const Step& step = {}) {
-  run_reduce<X, Y>(step, a, {}, {}, {}, false, queue);
-}
-template <class X>
-void reduce_integers(const Queue& queue, const ReduceShape& a) {
-  reduce<SumStep<X>, X>(queue, a);
-  reduce<ExtremeStep<X, true>, X>(queue, a);
-}
-/// The steps that differ most from one floating type to the other.
-template <class X>
-void reduce_floating(const Queue& queue, const ReduceShape& a) {
-  reduce<SumStep<X>, X>(queue, a);
-  reduce<LengthStep<X>, X>(queue, a);
-  reduce<PositionStep<X, true>, X>(queue, a);
-  run_softmax_rows<false>(SoftmaxRows<X, X>{}, queue);
-  run_softmax_rows<true>(SoftmaxRows<X, X>{}, queue);
-}
-
 }  // namespace
 
-cudaError_t queue_blocks(cudaStream_t stream, const ReduceShape& a) {
-  cudaError_t status = cudaSuccess;
-  const Queue queue{stream, status};
-  queue(Words{});
-  reduce_floating<float>(queue, a);
-  reduce<ProductStep<float>, float>(queue, a);
-  reduce<ExtremeStep<float, false>, float>(queue, a);
-  reduce<MagnitudeStep<float>, float>(queue, a);
-  reduce<SumStep<float, true>, float>(queue, a);
-  reduce<MeanStep<float>, float>(queue, a, MeanStep<float>(a.terms.count));
-  reduce_floating<double>(queue, a);
-  reduce_floating<strop::half>(queue, a);
-  reduce<SumStep<strop::bfloat16>, strop::bfloat16>(queue, a);
-  reduce_integers<std::int8_t>(queue, a);
-  reduce_integers<std::int64_t>(queue, a);
-  return status;
-}
+cudaError_t queue_words(cudaStream_t stream) { return launch_blocks(Words{}, stream); }

@@ -3,6 +3,7 @@
 /// A GPU for tests, played by the CPU. Memory of the device faults when anything but a kernel or a copy touches it.
 /// What is queued on a stream runs as late as it may, or at times that a seed decides.
 #pragma once
+#include <strop/cuda/emulate.hpp>
 #include <strop/cuda/launches.hpp>
 #include <strop/memory/allocator.hpp>
 
@@ -144,6 +145,15 @@ struct Launcher {
   template <class Kernel>
   static void run(strop::Cuda& ctx, const strop::Entry&, const Kernel& kernel) {
     launch(ctx, kernel);
+  }
+  template <class Kernel>
+  static void blocks(strop::Cuda& ctx, const strop::Entry&, const Kernel& kernel) {
+    const std::lock_guard lock(machine);
+    ++counts.launches;
+    queue(ctx.stream(), [kernel] {
+      const Open open;
+      strop::cuda::emulate(kernel, {.order = strop::cuda::Order::descending});
+    });
   }
   template <class F>
   static void within(strop::Cuda&, const strop::Entry&, const F& f) {

@@ -21,5 +21,19 @@ const detail::Kernels* kernels_of() {
   return &Launches<T>::value;
 }
 
+/// Gives operators of the library their kernels for GPUs, when the program starts. nvcc need not build what the CPU
+/// runs of them.
+template <class... T>
+struct Enrolled {
+  Enrolled() { (enrol<T>(), ...); }
+
+ private:
+  template <class X>
+  static void enrol() {
+    detail::slot<X>.cuda.store(&Launches<X>::value);
+    if constexpr (requires { typename LibraryKernels<X>::Gradient; }) enrol<typename LibraryKernels<X>::Gradient>();
+  }
+};
+
 }  // namespace strop::inline v0::cuda
 #endif

@@ -3,6 +3,7 @@
 /// How kernels are launched. For .cu files.
 #pragma once
 #if defined(__CUDACC__)
+#include <strop/cuda/block.hpp>
 #include <strop/cuda/device.hpp>
 
 #include <algorithm>
@@ -38,6 +39,12 @@ struct Launcher {
     const OnDevice here(ctx.device());
     f();
     launched(ctx.device(), &entry);
+  }
+
+  /// Queues a kernel in the words of cuda/block.hpp, within `within`.
+  template <class Kernel>
+  static void blocks(Cuda& ctx, const Entry&, const Kernel& kernel) {
+    check(launch_blocks(kernel, static_cast<cudaStream_t>(ctx.stream())), ctx.device(), "a kernel");
   }
 
   template <class Kernel>

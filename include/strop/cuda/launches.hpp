@@ -34,11 +34,28 @@ struct TensorLaunch {
   }
 };
 
+/// What GPUs run of an operator of the library whose struct does not name them: cuda/reductions.hpp and its like
+/// specialise it with `stated`, forward<Launcher> and, where there is one, gradient<Launcher>. `Gradient` is an
+/// operator that composes the gradient, and has its kernels by the side.
+template <class T>
+struct LibraryKernels {};
+
+/// `Launcher::blocks(ctx, entry, kernel)` queues one of their kernels.
+template <class T, class Launcher, void (*Run)(const Call&, Context&)>
+void launch_of_library(const Call& call, Context& context) {
+  Launcher::within(static_cast<Cuda&>(context), call.entry, [&] { Run(call, context); });
+}
+
 /// The launchers of operator T.
 template <class T, class Launcher>
 constexpr detail::Kernels launches_of() {
   detail::Kernels launch;
-  if constexpr (AnyMap<T>) {
+  if constexpr (requires { LibraryKernels<T>::stated; }) {
+    using Library = LibraryKernels<T>;
+    launch.run[0] = &launch_of_library<T, Launcher, &Library::template forward<Launcher>>;
+    if constexpr (requires(const Call& call, Context& ctx) { Library::template gradient<Launcher>(call, ctx); })
+      launch.run[1] = &launch_of_library<T, Launcher, &Library::template gradient<Launcher>>;
+  } else if constexpr (AnyMap<T>) {
     if constexpr (std::is_trivially_copyable_v<T>) {
       launch.map[0] = &MapLaunch<T, Launcher>::run;
       if constexpr (detail::gradient_is_map<T>) {
