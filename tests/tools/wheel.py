@@ -44,10 +44,10 @@ with open("/proc/self/status") as file:
 print(before[1] - before[0], before[2] - before[1], resident * 1024)"""
 
 
-def run(*command, **options):
+def run(*command, fine=(0,), **options):
     options.setdefault("timeout", 7200)
     done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE, **options)
-    if done.returncode != 0:
+    if done.returncode not in fine:
         sys.exit(f"run wheel: {' '.join(str(c) for c in command)} ended with status {done.returncode}\n{done.stdout}")
     return done.stdout
 
@@ -156,6 +156,7 @@ def suite(python, folder):
     passed, path_of_all = 0, f"{python.parent}:{os.environ['PATH']}"
     for path in sorted((ROOT / "tests/python").glob("test_*.py")):
         said = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", path, cwd=folder, stderr=subprocess.STDOUT,
+                   fine=(0, 5),  # 5: a file that is left out whole, as those of other packages are
                    env={**os.environ, "PATH": path_of_all, "PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": "1"})
         expect("nanobind: leaked" not in said, f"at exit of {path.name} something was left: {said}")
         passed += sum(map(int, re.findall(r"(\d+) passed", said)))
