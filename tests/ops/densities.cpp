@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_rows.hpp"
 
-#include <strop/ops/ctc_loss_body.hpp>
-
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
 
 using namespace ops_test;
 using strop::array;
@@ -191,10 +192,85 @@ TEST_CASE("labels that cannot occur, and activations that are no numbers") {
     x.pointer<float>()[3 * step + 1] = static_cast<float>(NaN);
     row("CTCLoss", {}, {x, label}, {{{1}, {NaN}}});
   }
-  CHECK(std::isnan(strop::detail::log_of_sum(-Inf, NaN)));
-  CHECK(std::isnan(strop::detail::log_of_sum(NaN, -Inf)));
-  CHECK(std::isnan(strop::detail::log_of_sum(0, NaN)));
-  CHECK(strop::detail::log_of_sum(-Inf, -Inf) == -Inf);
+  // Less than any double: the label has to be said, and the step has hardly a chance of it.
+  const NDArray hardly = array({{{0, -1e30}}});
+  row("CTCLoss", {}, {hardly, label}, {{{1}, {1e30}}});
+  slopes("CTCLoss", {}, {hardly, label}, {{1, -1}});
+}
+
+namespace {
+/// The loss of one sequence whose blank is class 0, by logarithms, place by place.
+long double loss_of_paths(const std::vector<long double>& x, std::size_t classes, const std::vector<int>& labels) {
+  const long double never = -std::numeric_limits<long double>::infinity();
+  std::vector<std::size_t> places{0};
+  for (const int k : labels) places.insert(places.end(), {static_cast<std::size_t>(k), 0});
+  std::vector<long double> before(places.size(), never);
+  for (std::size_t t = 0; t < x.size() / classes; ++t) {
+    const auto first = x.begin() + static_cast<std::ptrdiff_t>(t * classes);
+    const long double most = *std::max_element(first, first + static_cast<std::ptrdiff_t>(classes));
+    long double total = 0;
+    for (std::size_t k = 0; k < classes; ++k) total += std::exp(x[t * classes + k] - most);
+    std::vector<long double> now(places.size(), never);
+    for (std::size_t s = 0; s < places.size(); ++s) {
+      long double from[] = {before[s], s > 0 ? before[s - 1] : never, never};
+      if (s > 1 && places[s] != places[s - 2]) from[2] = before[s - 2];
+      if (t == 0) from[0] = s < 2 ? 0 : never;
+      const long double top = std::max({from[0], from[1], from[2]});
+      long double sum = 0;
+      for (const long double one : from) sum += top == never ? 0 : std::exp(one - top);
+      now[s] = top + std::log(sum) + x[t * classes + places[s]] - most - std::log(total);
+      if (top == never) now[s] = never;
+    }
+    before = now;
+  }
+  const long double last[] = {before.back(), before[before.size() - 2]}, top = std::max(last[0], last[1]);
+  return -(top + std::log(std::exp(last[0] - top) + std::exp(last[1] - top)));
+}
+}  // namespace
+
+TEST_CASE("losses and gradients of long and improbable sequences") {
+  constexpr std::int64_t steps = 70, batch = 5, classes = 13, most = 21;
+  for (const double scale : {1.0, 40.0, 700.0}) {
+    CAPTURE(scale);
+    NDArray x(Shape{steps, batch, classes}, strop::f64), label = strop::zeros({batch, most});
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      x.pointer<double>()[i] = scale * std::sin(0.37 * static_cast<double>(i * i % 1009));
+    std::vector<std::vector<int>> labels(batch);
+    for (std::int64_t n = 0; n < batch; ++n)  // 1, 6, 11, 16 and 21 labels, some like the one before
+      for (std::int64_t k = 0; k < 5 * n + 1; ++k) {
+        labels[static_cast<std::size_t>(n)].push_back(static_cast<int>(1 + (k / 2 * 5 + n) % (classes - 1)));
+        label.pointer<float>()[n * most + k] = static_cast<float>(labels[static_cast<std::size_t>(n)].back());
+      }
+    const auto losses = [&](int threads) {
+      strop::set_num_threads(threads);
+      Arrays given{x.copy(), label};
+      std::vector<Numbers> out{gradients("CTCLoss", {}, given, {strop::ones({batch}, strop::f64)})[0]};
+      out.push_back(values(strop::ctc_loss(given[0], label)));
+      return out;
+    };
+    const int threads = strop::num_threads();
+    const std::vector<Numbers> found = losses(1);
+    CHECK(losses(2) == found);
+    strop::set_num_threads(threads);
+    for (std::int64_t n = 0; n < batch; ++n) {
+      std::vector<long double> alone;
+      for (std::int64_t t = 0; t < steps; ++t)
+        for (std::int64_t k = 0; k < classes; ++k) alone.push_back(x.pointer<double>()[(t * batch + n) * classes + k]);
+      const auto loss = [&] { return loss_of_paths(alone, classes, labels[static_cast<std::size_t>(n)]); };
+      const double wanted = static_cast<double>(loss());
+      CHECK(std::abs(found[1][static_cast<std::size_t>(n)] - wanted) <= 1e-12 * (1 + wanted));
+      for (std::size_t i = static_cast<std::size_t>(n); i < alone.size(); i += 29) {
+        const long double here = alone[i], step = 1e-5L;
+        alone[i] = here + step;
+        const long double above = loss();
+        alone[i] = here - step;
+        const double slope = static_cast<double>((above - loss()) / (2 * step));
+        alone[i] = here;
+        const std::size_t at = (i / classes * batch + static_cast<std::size_t>(n)) * classes + i % classes;
+        CHECK(std::abs(found[0][at] - slope) <= 1e-8);
+      }
+    }
+  }
 }
 
 TEST_CASE("parameters of densities have the first extents of the sample") {

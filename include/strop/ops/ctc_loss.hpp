@@ -69,10 +69,10 @@ struct CTCLoss {
                    NDArray& dlabel, NDArray& dthird, NDArray& dfourth) const;
 
  private:
-  /// f(n, paths) for each sequence of the batch.
+  /// f(n, paths) for each sequence of the batch; the paths keep what the gradient takes, or not.
   template <class E, class F>
   void each_sequence(View<const E, 3> data, View<const std::int64_t, 2> label, View<const std::int64_t, 1> third,
-                     View<const std::int64_t, 1> fourth, F f) const;
+                     View<const std::int64_t, 1> fourth, bool keeps, F f) const;
 };
 inline constexpr Op<CTCLoss, OnUse> ctc_loss;
 
