@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace ops_test;
 using strop::array, strop::RNN;
@@ -192,6 +195,54 @@ TEST_CASE("cells within bounds, and what is dropped between layers") {
   CHECK(std::isnan(values(run()[2])[0]));
   net.lstm_state_clip_nan = true;
   for (double cell : values(run()[2])) CHECK((cell >= -0.25 && cell <= 0.125));
+}
+
+TEST_CASE("what an LSTM keeps for its gradient, of sequences that end and with any number of threads") {
+  const Network net{.mode = "lstm",
+                    .steps = 4,
+                    .batch = 3,
+                    .inputs = 5,
+                    .units = 19,
+                    .layers = 2,
+                    .directions = 2};  // not whole registers
+  Arrays in;
+  for (const NDArray& x : net.arguments()) in.push_back(x.to(strop::f64) * 0.5);
+  in.push_back(array({4, 2, 0}).to(strop::f64));
+  const std::initializer_list<std::pair<std::string_view, std::string_view>> params{{"mode", "lstm"},
+                                                                                    {"state_size", "19"},
+                                                                                    {"num_layers", "2"},
+                                                                                    {"bidirectional", "True"},
+                                                                                    {"use_sequence_length", "True"},
+                                                                                    {"state_outputs", "True"}};
+  const std::span<const std::pair<std::string_view, std::string_view>> said(params.begin(), params.size());
+  const Arrays heads{waves({4, 3, 38}, 0.4).to(strop::f64), waves({4, 3, 19}, 0.3).to(strop::f64),
+                     waves({4, 3, 19}, 0.2).to(strop::f64)};
+  const int before = strop::num_threads();
+  strop::set_num_threads(1);
+  const std::vector<Numbers> found = gradients("RNN", params, in, heads);
+  strop::set_num_threads(3);
+  CHECK(gradients("RNN", params, in, heads) == found);
+  strop::set_num_threads(before);
+  const auto value = [&] {
+    const Arrays y = strop::invoke_all("RNN", in, said);
+    double sum = 0;
+    for (std::size_t k = 0; k < heads.size(); ++k) {
+      const Numbers of = values(y[k]), head = values(heads[k]);
+      for (std::size_t i = 0; i < of.size(); ++i) sum += of[i] * head[i];
+    }
+    return sum;
+  };
+  for (std::size_t k = 0; k < 4; ++k)
+    for (std::int64_t i = 0; i < in[k].size(); i += 1 + in[k].size() / 40) {
+      double& x = in[k].pointer<double>()[i];
+      const double here = x, step = 1e-5;
+      x = here + step;
+      const double above = value();
+      x = here - step;
+      const double slope = (above - value()) / (2 * step);
+      x = here;
+      CHECK_MESSAGE(std::abs(found[k][static_cast<std::size_t>(i)] - slope) <= 1e-7, "input ", k, ", element ", i);
+    }
 }
 
 TEST_CASE("recurrent networks that cannot be") {

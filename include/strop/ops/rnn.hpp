@@ -34,9 +34,9 @@ namespace strop::inline v0 {
 /// With `use_sequence_length` there is an input sequence_length (batch,), except of an LSTM of data's type, whose
 /// fractions are cut off: behind the end of its sequence the output is 0, and the states stay. That and the bounds of
 /// the cells are as MXNet has them on GPUs; on the CPU it refuses or ignores them. Where a bound is reached, the
-/// gradient is 0. The hidden output `reserve` keeps what the layers but the last give; the gates are computed again for
-/// the gradient. Error: other shapes, projection_size, one bound of the cells without the other, a length outside 0 …
-/// steps.
+/// gradient is 0. The hidden output `reserve` keeps what the layers but the last give, and the gates and cells of an
+/// LSTM; other gates are computed again for the gradient. Error: other shapes, projection_size, one bound of the cells
+/// without the other, a length outside 0 … steps.
 ///
 /// Example: `rnn(array({{{1}}, {{2}}}), array({1, 1, 0, 0}), zeros({1, 1, 1}), {.state_size = 1, .num_layers = 1, .mode
 /// = RNN::rnn_relu})[0]` is [[[1]], [[3]]].
@@ -135,8 +135,12 @@ struct RNN {
  private:
   constexpr bool has_cells() const { return mode.value == RnnMode::lstm; }
   constexpr int directions() const { return bidirectional ? 2 : 1; }
-  /// Arrays of what a layer gives in the hidden output: those of all layers but the last, and their masks.
-  constexpr std::int64_t kept_arrays() const { return (std::int64_t{*num_layers} - 1) * (p > 0 ? 2 : 1); }
+  /// Arrays as large as what a layer gives in the hidden output: those of all layers but the last, and their masks;
+  /// then of an LSTM the four gates and the cells of all.
+  constexpr std::int64_t kept_arrays() const {
+    return arrays_given() + (has_cells() ? 5 * std::int64_t{*num_layers} : 0);
+  }
+  constexpr std::int64_t arrays_given() const { return (std::int64_t{*num_layers} - 1) * (p > 0 ? 2 : 1); }
   bool drops(bool train) const;
 
   constexpr detail::RnnSizes sizes(std::int64_t steps, std::int64_t batch, std::int64_t width) const {
@@ -164,6 +168,9 @@ struct RNN {
   /// The factors of what layer l is given.
   template <class E>
   static E* mask_of(const detail::RnnSizes& s, std::int64_t l, E* reserve);
+  /// The gates of layer l in direction d, of an LSTM, behind which its cells are.
+  template <class E>
+  E* gates_of(const detail::RnnSizes& s, std::int64_t l, std::int64_t d, E* reserve) const;
   template <class E>
   void draw(bool drop, const random::Stream& stream, E* mask, std::int64_t n) const;
 };

@@ -42,7 +42,7 @@ inline void RNN::forward(Cpu& ctx, View<const E, 3> data, View<const E, 1> param
   const detail::RnnSizes s = sizes(data);
   const detail::List<std::int64_t> lengths = lengths_of<E>(s, fourth, fifth);
   const random::Stream stream = drops(ctx.train) ? ctx.random() : random::Stream{};
-  E* const room = ctx.temp<E>(detail::RnnLayer<E>::room(s)).data();
+  E* const room = has_cells() ? nullptr : ctx.temp<E>(detail::RnnLayer<E>::room(s)).data();
   E* const dropped = p > 0 && s.layers > 1 ? ctx.temp<E>(s.given()).data() : nullptr;
   for (std::int64_t l = 0; l < s.layers; ++l) {
     const E* x = data.data();
@@ -61,7 +61,8 @@ inline void RNN::forward(Cpu& ctx, View<const E, 3> data, View<const E, 1> param
       layer<E>(s, lengths, parameters, l, d)
           .forward(x, state.data() + at, cells ? fourth.data() + at : nullptr,
                    detail::part_from(given_by(s, l, y.data(), reserve.data()), d * s.units), s.directions * s.units,
-                   last_state.data() + at, cells ? last_cell.data() + at : nullptr, room);
+                   last_state.data() + at, cells ? last_cell.data() + at : nullptr,
+                   cells ? gates_of(s, l, d, reserve.data()) : room);
     }
   }
 }
@@ -82,7 +83,7 @@ inline void RNN::grad_use_in_out(Cpu& ctx, View<const E, 3> dy, View<const E, 3>
     return needed ? ctx.temp<E>(count).data() : nullptr;
   };
   E* const room = space(true, (detail::RnnLayer<E>::apart(s) ? 2 : 1) * detail::RnnLayer<E>::room(s));
-  E *const befores = space(true, inner), *const kept_cells = space(cells, inner);
+  E* const befores = space(true, inner);
   E *const dropped = space(p > 0 && s.layers > 1, s.given()), *const unused = space(cells && !dfourth, sets);
   E *const below = space(s.layers > 1, s.given()), *const above = space(s.layers > 2, s.given());
   std::copy_n(dlast_state.data(), sets, dstate.data());
@@ -111,7 +112,7 @@ inline void RNN::grad_use_in_out(Cpu& ctx, View<const E, 3> dy, View<const E, 3>
                      .dparameters = ctx.request(1) == Request::null ? nullptr : dparameters.data(),
                      .room = room,
                      .befores = befores,
-                     .cells = kept_cells},
+                     .gates = cells ? gates_of(s, l, d, reserve.data()) : nullptr},
                     l, d);
     }
     if (mask != nullptr) detail::multiply_dropout(dx, mask, dx, s.given());
@@ -157,6 +158,11 @@ inline E* RNN::given_by(const detail::RnnSizes& s, std::int64_t l, E* y, E* rese
 template <class E>
 inline E* RNN::mask_of(const detail::RnnSizes& s, std::int64_t l, E* reserve) {
   return reserve + (s.layers - 1 + l - 1) * s.given();
+}
+
+template <class E>
+inline E* RNN::gates_of(const detail::RnnSizes& s, std::int64_t l, std::int64_t d, E* reserve) const {
+  return detail::part_from(reserve, arrays_given() * s.given() + (l * s.directions + d) * 5 * s.points() * s.units);
 }
 
 template <class E>

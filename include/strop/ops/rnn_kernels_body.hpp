@@ -101,8 +101,8 @@ struct Gates {
   CellBounds<E> bounds = {};
 
   /// Before the gates: x, to which their biases `bias` are added; of a GRU `state`, what the state gives to the new
-  /// one, with its own bias behind the others. Gives the state h and the cell c. With `keeps` x and `state` become what
-  /// the gradient is made of.
+  /// one, with its own bias behind the others. Gives the state h and the cell c. Of an LSTM x becomes its gates, which
+  /// the gradient is made of, and with `keeps` x and `state` of a GRU.
   template <bool keeps>
   void forward(std::int64_t n, E* x, E* state, const E* bias, const E* h_before, E* h, const E* c_before, E* c) const {
     if (mode == RnnMode::lstm)
@@ -114,12 +114,9 @@ struct Gates {
                 out = R::sigmoid(gate(3));
         const V cell = bounded(forget * load_part<E>(c_before + i, count) + in * fresh);
         store_part<E>(c + i, cell, count);
-        if constexpr (keeps) {
-          const V all[] = {in, forget, fresh, out};
-          for (std::int64_t k = 0; k < 4; ++k) store_part<E>(x + k * units + i, all[k], count);
-        } else {
-          store_part<E>(h + i, out * R::tanh(cell), count);
-        }
+        store_part<E>(h + i, out * R::tanh(cell), count);
+        const V all[] = {in, forget, fresh, out};
+        for (std::int64_t k = 0; k < 4; ++k) store_part<E>(x + k * units + i, all[k], count);
       });
     else if (mode == RnnMode::gru)
       each_part<E>(n, [&](std::int64_t i, auto count) {
@@ -144,14 +141,15 @@ struct Gates {
       });
   }
 
-  /// Takes the gradient dh of the state and dc of the cell to what stood before the gates, which is written over x and,
-  /// of a GRU, over `state` for what the state gives; and to the state and the cell before, but for the weights.
-  void backward(std::int64_t n, E* x, E* state, E* dh, E* dc, const E* h_before, const E* h, const E* c_before,
-                const E* c) const {
+  /// Takes the gradient dh of the state and dc of the cell to what stood before the gates, which is written to x, where
+  /// the gates may be, and, of a GRU, over `state` for what the state gives; and to the state and the cell before, but
+  /// for the weights.
+  void backward(std::int64_t n, const E* gates, E* x, E* state, E* dh, E* dc, const E* h_before, const E* h,
+                const E* c_before, const E* c) const {
     if (mode == RnnMode::lstm)
       each_part<E>(n, [&](std::int64_t i, auto count) {
-        const V in = load_part<E>(x + i, count), forget = load_part<E>(x + units + i, count),
-                fresh = load_part<E>(x + 2 * units + i, count), out = load_part<E>(x + 3 * units + i, count),
+        const V in = load_part<E>(gates + i, count), forget = load_part<E>(gates + units + i, count),
+                fresh = load_part<E>(gates + 2 * units + i, count), out = load_part<E>(gates + 3 * units + i, count),
                 cell = load_part<E>(c + i, count), bent = R::tanh(cell), head = load_part<E>(dh + i, count);
         V slope = load_part<E>(dc + i, count) + head * out * (E(1) - bent * bent);
         if (bounds.given) slope = R::select(cell > bounds.low, R::select(cell < bounds.high, slope, V{}), V{});
@@ -164,8 +162,8 @@ struct Gates {
       });
     else if (mode == RnnMode::gru)
       each_part<E>(n, [&](std::int64_t i, auto count) {
-        const V reset = load_part<E>(x + i, count), update = load_part<E>(x + units + i, count),
-                fresh = load_part<E>(x + 2 * units + i, count), old = load_part<E>(state + 2 * units + i, count),
+        const V reset = load_part<E>(gates + i, count), update = load_part<E>(gates + units + i, count),
+                fresh = load_part<E>(gates + 2 * units + i, count), old = load_part<E>(state + 2 * units + i, count),
                 head = load_part<E>(dh + i, count);
         const V to_fresh = head * (E(1) - update) * (E(1) - fresh * fresh),
                 to_reset = to_fresh * old * reset * (E(1) - reset),
@@ -221,14 +219,14 @@ class RnnLayer {
   static bool apart(const RnnSizes& s) { return s.mode == RnnMode::gru; }
 
   /// From data x, (steps · batch, width), and the first state and cell: all states, y, whose rows are `y_row` apart,
-  /// and the last state and cell.
+  /// and the last state and cell. Of an LSTM `room` becomes the gates of all steps, and behind them the cells.
   void forward(const E* x, const E* h0, const E* c0, E* y, std::int64_t y_row, E* h1, E* c1, E* room) const {
     const std::int64_t H = s_.units, N = s_.batch, rows = s_.rows();
     gemm(s_.points(), rows, width_, x, false, of_inputs_, true, room);
     const std::int64_t state = (N + Panels<E>::excess()) * H;
     List<E> states(2 * state, E(0)), fresh(apart(s_) ? N * H : 0);
     std::copy_n(h0, N * H, states.data());
-    if (c0 != nullptr) std::copy_n(c0, N * H, c1);
+    E* const cells = room + s_.points() * rows;
     const std::int64_t steps = N == 0 ? 0 : s_.steps;
     Panels<E> weights(Strided<E>::of(of_state_, H, true), H, H, s_.gates());
     for (std::int64_t step = 0; step < steps; ++step) {
@@ -249,28 +247,32 @@ class RnnLayer {
             if (ended(t, i)) {
               std::copy_n(before + i * H + j, n, h);
               std::fill_n(to, n, E(0));
+              if (c0 != nullptr) std::copy_n(cells_before(c0, cells, step) + i * H + j, n, cells + (t * N + i) * H + j);
               continue;
             }
-            E* const c = c0 != nullptr ? c1 + i * H + j : nullptr;
+            const E* const c_before = c0 != nullptr ? cells_before(c0, cells, step) + i * H + j : nullptr;
+            E* const c = c0 != nullptr ? cells + (t * N + i) * H + j : nullptr;
             E* const of_state = apart(s_) ? fresh.data() + i * H + j : nullptr;
             gates_.template forward<false>(n, room + (t * N + i) * rows + j, of_state, bias_.data() + j,
-                                           before + i * H + j, h, c, c);
+                                           before + i * H + j, h, c_before, c);
             std::copy_n(h, n, to);
           }
         }
       });
     }
     std::copy_n(states.data() + steps % 2 * state, N * H, h1);
+    if (c0 != nullptr) std::copy_n(cells_before(c0, cells, steps), N * H, c1);
   }
 
   /// What backward needs besides what forward took and gave, and where it puts the gradients; null where nobody asks.
   struct Back {
     const E *x, *h0, *c0, *y, *dy;
-    std::int64_t y_row;         // of y and dy
-    E *dx, *dh, *dc;            // dh, dc: the gradients of the last ones, which become those of the first ones
-    bool adds_dx;               // for the second direction
-    E* dparameters;             // of the network
-    E *room, *befores, *cells;  // befores, and of an LSTM cells: points × units elements
+    std::int64_t y_row;  // of y and dy
+    E *dx, *dh, *dc;     // dh, dc: the gradients of the last ones, which become those of the first ones
+    bool adds_dx;        // for the second direction
+    E* dparameters;      // of the network
+    E *room, *befores;   // befores: points × units elements
+    const E* gates;      // of an LSTM, and its cells behind them
   };
   void backward(const Back& b, std::int64_t layer, std::int64_t direction) const {
     const std::int64_t H = s_.units, N = s_.batch, rows = s_.rows(), points = s_.points();
@@ -280,7 +282,7 @@ class RnnLayer {
       const E* const from = step == 0 || ended(at(step - 1), i) ? b.h0 + i * H : b.y + (at(step - 1) * N + i) * b.y_row;
       std::copy_n(from, H, b.befores + p * H);
     });
-    if (s_.mode == RnnMode::lstm || s_.mode == RnnMode::gru) again(b, of_state);
+    if (s_.mode == RnnMode::gru) again(b, of_state);
     Panels<E> weights(Strided<E>::of(of_state_, H, false), rows, H, 1);
     const std::int64_t steps = N == 0 ? 0 : s_.steps;
     for (std::int64_t step = steps; step >= 0; --step) {  // after the gates of the first step its products are left
@@ -312,6 +314,10 @@ class RnnLayer {
   std::int64_t at(std::int64_t step) const { return turned_ ? s_.steps - 1 - step : step; }
   /// Whether sequence i has ended before step t: its state stays as it is.
   bool ended(std::int64_t t, std::int64_t i) const { return lengths_ != nullptr && t >= lengths_[i]; }
+  /// The cells before the step that comes as number `step`, from the first ones and those of all steps.
+  const E* cells_before(const E* c0, const E* cells, std::int64_t step) const {
+    return step == 0 ? c0 : cells + at(step - 1) * s_.batch * s_.units;
+  }
   /// f(step, i) for all steps of all sequences, by several threads.
   template <class F>
   void each_point(F f) const {
@@ -320,34 +326,15 @@ class RnnLayer {
     });
   }
 
-  /// The gates and cells of all steps, computed again: here with the states of all steps at once.
+  /// The gates of all steps of a GRU, computed again: here with the states of all steps at once.
   void again(const Back& b, E* of_state) const {
     const std::int64_t H = s_.units, N = s_.batch, rows = s_.rows(), points = s_.points();
     gemm(points, rows, width_, b.x, false, of_inputs_, true, b.room);
-    gemm(points, rows, H, b.befores, false, of_state_, true, of_state, !apart(s_));
-    if (s_.mode == RnnMode::gru)
-      return each_point([&](std::int64_t step, std::int64_t i) {
-        E *const x = b.room + (step * N + i) * rows, *const h = of_state + (step * N + i) * rows;
-        for (std::int64_t j = 0; j < 2 * H; ++j) x[j] += h[j];
-        gates_.template forward<true>(H, x, h + 2 * H, bias_.data(), nullptr, nullptr, nullptr, nullptr);
-      });
-    constexpr std::int64_t block = 256;  // of units, whose cells depend on each other through the steps
-    const std::int64_t blocks = (H + block - 1) / block;
-    parallel_for(N * blocks, 1, [&](std::int64_t q, std::int64_t end) {
-      for (; q < end; ++q) {
-        const std::int64_t i = q / blocks, j = q % blocks * block, n = std::min(block, H - j);
-        const E* before = b.c0 + i * H + j;
-        for (std::int64_t step = 0; step < s_.steps; ++step) {
-          const std::int64_t p = at(step) * N + i;
-          E* const cell = b.cells + p * H + j;
-          if (ended(at(step), i))
-            std::copy_n(before, n, cell);
-          else
-            gates_.template forward<true>(n, b.room + p * rows + j, nullptr, bias_.data() + j, nullptr, nullptr, before,
-                                          cell);
-          before = cell;
-        }
-      }
+    gemm(points, rows, H, b.befores, false, of_state_, true, of_state);
+    each_point([&](std::int64_t step, std::int64_t i) {
+      E *const x = b.room + (step * N + i) * rows, *const h = of_state + (step * N + i) * rows;
+      for (std::int64_t j = 0; j < 2 * H; ++j) x[j] += h[j];
+      gates_.template forward<true>(H, x, h + 2 * H, bias_.data(), nullptr, nullptr, nullptr, nullptr);
     });
   }
   /// Of units [j, j + n), through the gates of a step.
@@ -363,10 +350,11 @@ class RnnLayer {
       const E* const dy = b.dy + p * b.y_row + j;
       for (std::int64_t k = 0; k < n; ++k) dh[k] += dy[k];
       if (s_.mode == RnnMode::lstm) {
-        const E* const before = step == 0 ? b.c0 + i * H : b.cells + (at(step - 1) * N + i) * H;
-        gates_.backward(n, x, nullptr, dh, b.dc + i * H + j, nullptr, nullptr, before + j, b.cells + p * H + j);
+        const E *const cells = b.gates + s_.points() * rows, *const before = cells_before(b.c0, cells, step) + i * H;
+        gates_.backward(n, b.gates + p * rows + j, x, nullptr, dh, b.dc + i * H + j, nullptr, nullptr, before + j,
+                        cells + p * H + j);
       } else {
-        gates_.backward(n, x, h, dh, nullptr, b.befores + p * H + j, b.y + p * b.y_row + j, nullptr, nullptr);
+        gates_.backward(n, x, x, h, dh, nullptr, b.befores + p * H + j, b.y + p * b.y_row + j, nullptr, nullptr);
       }
     }
   }
