@@ -160,6 +160,24 @@ TEST_CASE("diagonals and triangles as MXNet takes and puts them") {
             {{3, 4, 8}});
 }
 
+TEST_CASE("factors of Gauss are those of the exchanged rows, with any number of threads") {
+  for (const Dtype dtype : {strop::f32, strop::f64})
+    for (const std::int64_t n : {2, 15, 16, 17, 40, 64, 65, 150, 270}) {
+      CAPTURE(n);
+      const NDArray a = matrices({2, n, n}, 0, dtype);
+      const int before = strop::num_threads();
+      strop::set_num_threads(1);
+      const Arrays found = strop::invoke_all("_linalg_det", {a}, {});
+      const NDArray inverse = strop::linalg_inverse(a);
+      strop::set_num_threads(3);
+      const Arrays again = strop::invoke_all("_linalg_det", {a}, {});
+      CHECK(values(strop::linalg_inverse(a)) == values(inverse));
+      strop::set_num_threads(before);
+      CHECK(values(again[0]) == values(found[0]));
+      CHECK(near(strop::linalg_gemm2(inverse, a), identities(a)));
+    }
+}
+
 TEST_CASE("factors of matrices that are larger than a block multiply to what they came from") {
   const auto check = [](std::int64_t n, Dtype dtype) {
     CAPTURE(n);

@@ -55,7 +55,6 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <Eigen/QR>
 
 #include <strop/core/pop_warnings.def>
@@ -98,19 +97,6 @@ struct [[gnu::visibility("hidden")]] OwnSolvers {
     }
     whole = factor;
     return true;
-  }
-
-  static void getrf(E* a, std::int64_t n, std::int32_t* pivot) {
-    if (n == 0) return;
-    Eigen::Map<Rows> factors(a, n, n);
-    if (!is_finite(factors)) {
-      factors.setConstant(std::numeric_limits<E>::quiet_NaN());
-      for (std::int64_t k = 0; k < n; ++k) pivot[k] = static_cast<std::int32_t>(k);
-      return;
-    }
-    Exchanges exchanges{pivot, n};
-    std::int32_t count = 0;
-    Eigen::internal::partial_lu_inplace(factors, exchanges, count);  // PartialPivLU keeps the exchanges to itself
   }
 
   /// The QR factors of the transpose, which is column-major where the matrix is row-major.
@@ -161,15 +147,6 @@ struct [[gnu::visibility("hidden")]] OwnSolvers {
 
   using ByColumns = Eigen::Map<Columns>;
 
-  /// Our memory as partial_lu_inplace asks for it.
-  struct Exchanges {
-    using StorageIndex = std::int32_t;
-    StorageIndex* data;
-    Eigen::Index count;
-    Eigen::Index size() const { return count; }
-    StorageIndex& coeffRef(Eigen::Index i) { return data[i]; }
-  };
-
   /// Column by column: the vectors of the reflections take the place of the columns, and then the columns of q, to
   /// which the reflections are applied from the last to the first.
   static void few_rows(ByColumns& q, ByColumns& l) {
@@ -218,7 +195,7 @@ struct [[gnu::visibility("hidden")]] OwnSolvers {
 template <class E>
 constexpr Solvers<E> own_solvers() {
   using Own = OwnSolvers<E>;
-  return {Own::potrf, Own::getrf, Own::gelqf, Own::syevd};
+  return {Own::potrf, Own::gelqf, Own::syevd};
 }
 inline constexpr LinearAlgebra own_linear_algebra{this_isa, own_solvers<float>(), own_solvers<double>()};
 

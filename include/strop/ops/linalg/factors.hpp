@@ -24,7 +24,7 @@ constexpr void infer_square(Shapes& s) {
   expect_square(s, 0);
 }
 
-/// Outputs from `first` on: of square matrices the factors that Solvers::getrf makes, and the exchanges of their rows.
+/// Outputs from `first` on: of square matrices the factors that factor_lu makes, and the exchanges of their rows.
 template <int = 0>
 constexpr void infer_factors(Shapes& s, int first) {
   if (!expect_square(s, 0)) return;

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string_view>
 
 namespace strop::inline v0 {
 
@@ -20,33 +19,48 @@ namespace detail {
 
 inline namespace STROP_ISA {
 
-/// The determinant of a matrix from its factors, with its sign, 0 of a singular matrix, and the logarithm of |det|.
+/// The determinant of a matrix from its factors.
 template <class E>
 struct Determinant {
-  double sign = 1, log = 0, value = 1;
-  static Determinant of(const E* factors, const std::int32_t* pivot, std::int64_t n) {
-    Determinant d;
-    for (std::int64_t k = 0; k < n; ++k) {
-      const double u = static_cast<double>(factors[k * n + k]);
-      d.value *= pivot[k] == k ? u : -u;
-      d.sign *= (u > 0 ? 1 : u < 0 ? -1 : u) * (pivot[k] == k ? 1 : -1);
-      d.log += std::log(std::abs(u));
-    }
-    return d;
+  const E* factors;
+  const std::int32_t* pivot;
+  std::int64_t n;
+
+  double value() const {
+    double product = 1;
+    for (std::int64_t k = 0; k < n; ++k) product *= pivot[k] == k ? diagonal(k) : -diagonal(k);
+    return product;
   }
+  /// 0 of a singular matrix.
+  double sign() const {
+    double product = 1;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const double u = diagonal(k);
+      product *= (u > 0 ? 1 : u < 0 ? -1 : u) * (pivot[k] == k ? 1 : -1);
+    }
+    return product;
+  }
+  /// The logarithm of its absolute value.
+  double log() const {
+    double sum = 0;
+    for (std::int64_t k = 0; k < n; ++k) sum += std::log(std::abs(diagonal(k)));
+    return sum;
+  }
+
+ private:
+  double diagonal(std::int64_t k) const { return static_cast<double>(factors[k * n + k]); }
 };
 
-/// Factors every matrix, for the operator `op`: f(matrix, its determinant).
+/// Factors every matrix: f(matrix, its determinant).
 template <class E, class F>
-void factor_matrices(std::string_view op, View<const E> a, View<E> factors, View<std::int32_t> pivots, F f) {
+void factor_matrices(View<const E> a, View<E> factors, View<std::int32_t> pivots, F f) {
   const Matrices m(a.shape());
-  const Solvers<E>& eigen = solvers<E>(op);
   std::copy(a.begin(), a.end(), factors.begin());
   each_matrix(m.count, m.size() * m.rows / 3, [&](std::int64_t k) {
     E* const of = factors.data() + k * m.size();
     std::int32_t* const pivot = pivots.data() + k * m.rows;
-    eigen.getrf(of, m.rows, pivot);
-    f(k, Determinant<E>::of(of, pivot, m.rows));
+    factor_lu(of, m.rows, pivot);
+    f(k, Determinant<E>{of, pivot, m.rows});
   });
 }
 
@@ -149,9 +163,9 @@ inline void LinalgInverse::forward(Cpu& ctx, View<const E> a, View<E> y) const {
   const View<E> factors = ctx.temp<E>(a.shape());
   const View<std::int32_t, 1> pivots = ctx.temp<std::int32_t>(m.count * m.rows);
   const std::int64_t all[] = {m.count * m.rows};
-  detail::factor_matrices<E>(name, a, factors, {pivots.data(), all},
+  detail::factor_matrices<E>(a, factors, {pivots.data(), all},
                              [&](std::int64_t k, const detail::Determinant<E>& determinant) {
-                               if (determinant.sign == 0) fail(name, ": matrix ", k, " of input 'A' is singular");
+                               if (determinant.sign() == 0) fail(name, ": matrix ", k, " of input 'A' is singular");
                                detail::invert_factored(factors.data() + k * m.size(), pivots.data() + k * m.rows,
                                                        m.rows, y.data() + k * m.size());
                              });
@@ -172,8 +186,8 @@ inline void LinalgInverse::grad_use_out(Cpu&, View<const E> dy, View<const E> y,
 
 template <Real E>
 inline void LinalgDet::forward(Cpu&, View<const E> a, View<E> y, View<E> factors, View<std::int32_t> pivots) const {
-  detail::factor_matrices<E>(name, a, factors, pivots, [&](std::int64_t k, const detail::Determinant<E>& determinant) {
-    y[k] = static_cast<E>(determinant.value);
+  detail::factor_matrices<E>(a, factors, pivots, [&](std::int64_t k, const detail::Determinant<E>& determinant) {
+    y[k] = static_cast<E>(determinant.value());
   });
 }
 
@@ -189,9 +203,9 @@ inline void LinalgDet::grad(Cpu&, Head<"output0", View<const E>> dy, Out<"output
 template <Real E>
 inline void LinalgSlogdet::forward(Cpu&, View<const E> a, View<E> sign_of, View<E> logarithm, View<E> factors,
                                    View<std::int32_t> pivots) const {
-  detail::factor_matrices<E>(name, a, factors, pivots, [&](std::int64_t k, const detail::Determinant<E>& determinant) {
-    sign_of[k] = static_cast<E>(determinant.sign);
-    logarithm[k] = static_cast<E>(determinant.log);
+  detail::factor_matrices<E>(a, factors, pivots, [&](std::int64_t k, const detail::Determinant<E>& determinant) {
+    sign_of[k] = static_cast<E>(determinant.sign());
+    logarithm[k] = static_cast<E>(determinant.log());
   });
 }
 

@@ -20,10 +20,6 @@ struct Solvers {
   /// The lower triangle of a symmetric n × n matrix, whose rows are `step` apart, becomes its Cholesky factor; what is
   /// above is kept or overwritten. False where the matrix is not positive definite. For extents up to some 128.
   bool (*potrf)(E* a, std::int64_t step, std::int64_t n);
-  /// An n × n matrix becomes the factors l, which has a diagonal of ones, and u of itself with rows exchanged: row k
-  /// with row pivot[k], in turn. Where u has a zero on its diagonal the matrix is singular. A matrix with an infinity
-  /// or NaN becomes NaN.
-  void (*getrf)(E* a, std::int64_t n, std::int32_t* pivot);
   /// a = l · q for a of rows × cols with cols ≥ rows, which becomes q; l is square.
   void (*gelqf)(E* a, std::int64_t rows, std::int64_t cols, E* l);
   /// The symmetric n × n matrix of which a is the lower triangle, as uᵀ · diag(values) · u: values ascending, in each
