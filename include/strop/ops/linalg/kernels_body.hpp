@@ -42,13 +42,21 @@ void subtract_rows(const E* x, std::int64_t n, std::int64_t m, E* y, std::int64_
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < m; ++j) y[i * step + j] -= x[i * m + j];
 }
-/// to, cols × rows, is from, rows × cols, transposed; the rows of either are so far apart.
+/// to, cols × rows, is from, rows × cols, transposed; the rows of either are so far apart. By squares.
 template <class E>
 void copy_transposed(const E* from, std::int64_t rows, std::int64_t cols, std::int64_t step, E* to,
                      std::int64_t to_step) {
-  for (std::int64_t j0 = 0; j0 < cols; j0 += matrix_block)
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = j0; j < std::min(cols, j0 + matrix_block); ++j) to[j * to_step + i] = from[i * step + j];
+  constexpr std::int64_t side = Square<E>::side;
+  const std::int64_t tall = rows / side * side, wide = cols / side * side;
+  for (std::int64_t j0 = 0; j0 < wide; j0 += matrix_block)
+    for (std::int64_t i = 0; i < tall; i += side)
+      for (std::int64_t j = j0; j < std::min(wide, j0 + matrix_block); j += side) {
+        const E* lines[unsigned_size(side)];
+        for (std::int64_t q = 0; q < side; ++q) lines[q] = from + (i + q) * step + j;
+        Square<E>::transpose(lines, to + j * to_step + i, to_step);
+      }
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = i < tall ? wide : 0; j < cols; ++j) to[j * to_step + i] = from[i * step + j];
 }
 template <class E>
 void copy_transposed(const E* from, std::int64_t rows, std::int64_t cols, E* to) {
