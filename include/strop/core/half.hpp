@@ -27,8 +27,9 @@ struct half {
     const auto word = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = (word >> 16) & 0x8000U;
     std::uint32_t magnitude = word & 0x7fffffffU;
-    if (magnitude >= 0x7f800000U) {  // infinity stays, NaN stays quiet
-      return static_cast<std::uint16_t>(sign | 0x7c00U | (magnitude > 0x7f800000U ? 0x200U : 0U));
+    if (magnitude >= 0x7f800000U) {  // infinity stays; NaN becomes quiet and keeps its upper bits, as processors do it
+      const std::uint32_t nan = 0x200U | ((magnitude >> 13) & 0x3ffU);
+      return static_cast<std::uint16_t>(sign | 0x7c00U | (magnitude > 0x7f800000U ? nan : 0U));
     }
     if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // 65520 and above round up
     if (magnitude < 0x38800000U) {  // below 2^-14: adding 0.5 lets the addition do the rounding
@@ -42,7 +43,8 @@ struct half {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
     const std::uint32_t exponent = (bits >> 10) & 0x1fU;
     const std::uint32_t fraction = bits & 0x3ffU;
-    if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000U | (fraction << 13));
+    if (exponent == 31)
+      return std::bit_cast<float>(sign | 0x7f800000U | (fraction << 13) | (fraction != 0 ? 0x400000U : 0U));
     if (exponent == 0) {
       const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
       return sign != 0 ? -magnitude : magnitude;

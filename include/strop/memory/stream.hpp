@@ -13,6 +13,9 @@
 
 namespace strop::inline v0::memory {
 
+/// From so many bytes on a result is larger than the caches, and is written past them.
+inline constexpr std::int64_t stream_bytes = 8 << 20;
+
 /// Before other threads are told of what stream_part has written.
 inline void stream_end() {
 #if defined(__SSE2__)

@@ -20,8 +20,6 @@ class MapRun {
  public:
   static constexpr int most = 24;
   static constexpr std::int64_t stage_bytes = 4096;
-  /// Results beyond the caches are written past them.
-  static constexpr std::int64_t stream_bytes = 8 << 20;
 
   MapRun(const Entry& entry, const void* op, const Shape& common, Span<const MapOperand> in, Span<const MapOperand> out)
       : op_(op), n_(common.size()), in_(static_cast<int>(in.size())), out_(static_cast<int>(out.size())) {
@@ -93,7 +91,7 @@ class MapRun {
       p.sums = sums_needed_;
       sums_needed_ += p.elements;
     }
-    if (!p.staged && p.request == Request::write && n_ * p.size >= stream_bytes) p.stream = streams_ = true;
+    if (!p.staged && p.request == Request::write && n_ * p.size >= memory::stream_bytes) p.stream = streams_ = true;
     staged_ = staged_ || p.staged;
   }
 

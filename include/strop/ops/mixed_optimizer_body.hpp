@@ -31,7 +31,7 @@ void mixed_update(std::string_view op, const Step& step, bool lazy, const NDArra
   update<Step, float>(op, step, lazy, weight32, wide, states, weight32, names);
   if (!rows) {
     if (out.storage() != dense && !out.is(weight)) copy_structure(weight, out);
-    return convert_stored(weight32, out);
+    return convert_by_all(f32, weight32.bytes(), out.dtype(), out.bytes(), out.stored());
   }
   const std::int64_t width = out.shape().size(1, out.ndim()), size = size_of(out.dtype());
   const IndexReader indices(grad.indices());

@@ -4,10 +4,14 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
+#include <strop/core/prefetch.hpp>
+#include <strop/engine/pool.hpp>
 #include <strop/memory/gpu.hpp>
+#include <strop/memory/stream.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/element_loops.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -33,10 +37,28 @@ STROP_IMPL void store_integers(Dtype dtype, const std::int64_t* from, void* to, 
   element_loops().convert(i64, from, dtype, to, n);
 }
 
+STROP_IMPL void convert_by_all(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
+  const std::int64_t in = size_of(from), out = size_of(to);
+  const bool past = from != to && n * out >= memory::stream_bytes;
+  parallel_for(n, 1 << 16, [=](std::int64_t begin, std::int64_t end) {
+    const std::byte* at = static_cast<const std::byte*>(source) + begin * in;
+    std::byte* put = static_cast<std::byte*>(target) + begin * out;
+    if (!past) return convert_elements(from, at, to, put, end - begin);
+    alignas(64) std::byte made[4096];
+    for (std::int64_t left = end - begin, count = 0; left > 0; left -= count, at += count * in, put += count * out) {
+      count = std::min(left, static_cast<std::int64_t>(sizeof made) / out);
+      convert_elements(from, at, to, made, count);
+      prefetch_lines(at + count * in, std::min(count, left - count) * in);  // comes while this block goes
+      memory::stream_part(put, made, count * out);
+    }
+    memory::stream_end();
+  });
+}
+
 STROP_IMPL void convert_elements_on(Device device, Dtype from, const void* source, Dtype to, void* target,
                                     std::int64_t n) {
   if (device.kind == DeviceKind::cpu)
-    convert_elements(from, source, to, target, n);
+    convert_by_all(from, source, to, target, n);
   else if (from == to)
     memory::detail::copy_bytes(device, target, device, source, n * size_of(to));
   else if (n != 0)

@@ -24,8 +24,8 @@ inline namespace STROP_ISA {
 /// The loops of this instruction set.
 struct OwnLoops {
   /// Converts n elements as `convert<To>` does each. Pairs without a loop of their own go through a block of 64-bit
-  /// integers (integers to integers), of floats (64-bit integers to floating types, which then round once) or of
-  /// doubles on the stack, so that few loops serve all pairs.
+  /// integers (integers to integers) or of floats (halves from and to others) on the stack, so that few loops serve all
+  /// pairs.
   static void convert(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
     if (n <= 0) return;
     const std::int64_t in = size_of(from), out = size_of(to);
@@ -33,12 +33,11 @@ struct OwnLoops {
       detail::move_bytes(target, source, n * in);
       return;
     }
-    const auto small_float = [](Dtype type) { return type == f16 || type == bf16 || type == f64; };
-    if (to == f32 && (small_float(from) || from == i64)) return to_floats(from, source, static_cast<float*>(target), n);
-    if (from == f32 && small_float(to)) return from_floats(to, static_cast<const float*>(source), target, n);
-    if (to == f64) return to_doubles(from, source, static_cast<double*>(target), n);
-    if (from == f64) return from_doubles(to, static_cast<const double*>(source), target, n);
-    const bool whole = !is_floating(from) && !is_floating(to), once = from == i64 && is_floating(to);
+    if (to == f32) return to_number(from, source, static_cast<float*>(target), n);
+    if (from == f32) return from_number(to, static_cast<const float*>(source), target, n);
+    if (to == f64) return to_number(from, source, static_cast<double*>(target), n);
+    if (from == f64) return from_number(to, static_cast<const double*>(source), target, n);
+    const bool whole = !is_floating(from) && !is_floating(to);
     if (whole && to == i64) return to_integers(from, source, static_cast<std::int64_t*>(target), n);
     if (whole && from == i64) return from_integers(to, static_cast<const std::int64_t*>(source), target, n);
 
@@ -52,14 +51,10 @@ struct OwnLoops {
         auto* integers = reinterpret_cast<std::int64_t*>(space);
         to_integers(from, at, integers, count);
         from_integers(to, integers, put, count);
-      } else if (once) {
-        auto* floats = reinterpret_cast<float*>(space);
-        to_floats(from, at, floats, count);
-        from_floats(to, floats, put, count);
       } else {
-        auto* doubles = reinterpret_cast<double*>(space);
-        to_doubles(from, at, doubles, count);
-        from_doubles(to, doubles, put, count);
+        auto* floats = reinterpret_cast<float*>(space);
+        to_number(from, at, floats, count);
+        from_number(to, floats, put, count);
       }
     }
   }
@@ -163,10 +158,13 @@ struct OwnLoops {
       for (; i + lane_block <= n; i += lane_block) convert_block(from + i, to + i);
     for (; i < n; ++i) to[i] = strop::convert<To>(from[i]);
   }
-  static void to_doubles(Dtype dtype, const void* from, double* to, std::int64_t n) {
+  /// To and from floats or doubles.
+  template <class Number>
+  static void to_number(Dtype dtype, const void* from, Number* to, std::int64_t n) {
     visit(dtype, [&]<class E>() { each(static_cast<const E*>(from), to, n); });
   }
-  static void from_doubles(Dtype dtype, const double* from, void* to, std::int64_t n) {
+  template <class Number>
+  static void from_number(Dtype dtype, const Number* from, void* to, std::int64_t n) {
     visit(dtype, [&]<class E>() { each(from, static_cast<E*>(to), n); });
   }
   static void to_integers(Dtype dtype, const void* from, std::int64_t* to, std::int64_t n) {
@@ -191,28 +189,6 @@ struct OwnLoops {
         return each(from, static_cast<std::int32_t*>(to), n);
       default:
         return each(from, static_cast<bool*>(to), n);
-    }
-  }
-  static void to_floats(Dtype dtype, const void* from, float* to, std::int64_t n) {
-    switch (dtype) {
-      case Dtype::f16:
-        return each(static_cast<const half*>(from), to, n);
-      case Dtype::bf16:
-        return each(static_cast<const bfloat16*>(from), to, n);
-      case Dtype::f64:
-        return each(static_cast<const double*>(from), to, n);
-      default:
-        return each(static_cast<const std::int64_t*>(from), to, n);
-    }
-  }
-  static void from_floats(Dtype dtype, const float* from, void* to, std::int64_t n) {
-    switch (dtype) {
-      case Dtype::f16:
-        return each(from, static_cast<half*>(to), n);
-      case Dtype::bf16:
-        return each(from, static_cast<bfloat16*>(to), n);
-      default:
-        return each(from, static_cast<double*>(to), n);
     }
   }
 };
