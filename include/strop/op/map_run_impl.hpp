@@ -91,7 +91,7 @@ class MapRun {
       p.sums = sums_needed_;
       sums_needed_ += p.elements;
     }
-    if (!p.staged && p.request == Request::write && n_ * p.size >= memory::stream_bytes) p.stream = streams_ = true;
+    if (p.whole && p.request == Request::write && n_ * p.size >= memory::stream_bytes) p.stream = streams_ = true;
     staged_ = staged_ || p.staged;
   }
 
@@ -126,6 +126,7 @@ class MapRun {
       for (int k = 0; k < out_; ++k)
         if (Part& p = part(in_ + k); p.staged) put(p, at, count, stage[in_ + k], raw);
     }
+    if (streams_) memory::stream_end();
   }
 
   /// The next block's operands come from memory while this block's results go there.
@@ -181,7 +182,8 @@ class MapRun {
       element_loops().add(result_, raw, stage, raw, count);
       convert_elements(result_, raw, p.dtype, to, count);
     } else if (p.stream) {
-      memory::stream_copy(to, stage, count * p.size);
+      if (p.dtype != result_) convert_elements(result_, stage, p.dtype, raw, count);
+      memory::stream_part(to, p.dtype != result_ ? raw : stage, count * p.size);
     } else if (result_ == i64 && !is_floating(p.dtype)) {
       store_integers(p.dtype, reinterpret_cast<const std::int64_t*>(stage), to, count);
     } else {
