@@ -23,7 +23,7 @@ inline namespace STROP_ISA {
 
 /// The loops of this instruction set.
 struct OwnLoops {
-  /// Converts n elements as `convert<To>` does each. Pairs without a loop of their own go through a block of 64-bit
+  /// Converts n elements as `convert<To>` does each. Pairs without a loop of their own go through a block of 32-bit
   /// integers (integers to integers) or of floats (halves from and to others) on the stack, so that few loops serve all
   /// pairs.
   static void convert(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
@@ -40,15 +40,17 @@ struct OwnLoops {
     const bool whole = !is_floating(from) && !is_floating(to);
     if (whole && to == i64) return to_integers(from, source, static_cast<std::int64_t*>(target), n);
     if (whole && from == i64) return from_integers(to, static_cast<const std::int64_t*>(source), target, n);
+    if (whole && to == i32) return to_integers(from, source, static_cast<std::int32_t*>(target), n);
+    if (whole && from == i32) return from_integers(to, static_cast<const std::int32_t*>(source), target, n);
 
     constexpr std::int64_t block = 512;
-    alignas(64) std::byte space[block * 8];
+    alignas(64) std::byte space[block * 4];
     const auto* at = static_cast<const std::byte*>(source);
     auto* put = static_cast<std::byte*>(target);
     for (std::int64_t done = 0; done < n; done += block, at += block * in, put += block * out) {
       const std::int64_t count = n - done < block ? n - done : block;
       if (whole) {
-        auto* integers = reinterpret_cast<std::int64_t*>(space);
+        auto* integers = reinterpret_cast<std::int32_t*>(space);
         to_integers(from, at, integers, count);
         from_integers(to, integers, put, count);
       } else {
@@ -167,7 +169,8 @@ struct OwnLoops {
   static void from_number(Dtype dtype, const Number* from, void* to, std::int64_t n) {
     visit(dtype, [&]<class E>() { each(from, static_cast<E*>(to), n); });
   }
-  static void to_integers(Dtype dtype, const void* from, std::int64_t* to, std::int64_t n) {
+  template <class Wide>
+  static void to_integers(Dtype dtype, const void* from, Wide* to, std::int64_t n) {
     switch (dtype) {
       case Dtype::u8:
         return each(static_cast<const std::uint8_t*>(from), to, n);
@@ -179,7 +182,8 @@ struct OwnLoops {
         return each(static_cast<const bool*>(from), to, n);
     }
   }
-  static void from_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_t n) {
+  template <class Wide>
+  static void from_integers(Dtype dtype, const Wide* from, void* to, std::int64_t n) {
     switch (dtype) {
       case Dtype::u8:
         return each(from, static_cast<std::uint8_t*>(to), n);
