@@ -26,45 +26,12 @@ struct HeadSums {
 
 inline namespace STROP_ISA {
 
-/// f(registers…, which) for registers of each of the arrays x along n elements, of which `which`, of two, have sums of
-/// their own, in stretches of few enough for sums of lanes; end() is called behind each. The last register is filled up
-/// with `rest`.
-template <class E, class F, class End, class... X>
-[[gnu::always_inline]] inline void each_stretch_of_registers(std::int64_t n, E rest, F f, End end, const X*... x) {
-  using R = number::Rep<number::Vec<E>>;
-  constexpr std::int64_t L = R::lanes, stretch = 2 * chain_of_sums * L;
-  for (std::int64_t at = 0; at < n; at += stretch) {
-    const std::int64_t stop = std::min(n, at + stretch);
-    std::int64_t i = at;
-    for (; i + 2 * L <= stop; i += 2 * L) {
-      f(std::integral_constant<int, 0>{}, R::load(x + i)...);
-      f(std::integral_constant<int, 1>{}, R::load(x + i + L)...);
-    }
-    for (; i + L <= stop; i += L) f(std::integral_constant<int, 0>{}, R::load(x + i)...);
-    if (i < stop) {
-      const auto part = [&](const E* from) {
-        E last[unsigned_size(L)];
-        for (std::int64_t j = 0; j < L; ++j) last[j] = i + j < stop ? from[i + j] : rest;
-        return R::load(last);
-      };
-      f(std::integral_constant<int, 1>{}, part(x)...);
-    }
-    end();
-  }
-}
-
 template <class E>
 double sum_of(const E* x, std::int64_t n) {
-  using V = number::Vec<E>;
-  V sums[2] = {V{}, V{}};
+  SumsBeside<E> sums{};
   double total = 0;
   each_stretch_of_registers<E>(
-      n, E(0), [&](auto k, V v) { sums[k] = sums[k] + v; },
-      [&] {
-        total += static_cast<double>(sum_of_lanes<E>(sums[0] + sums[1]));
-        sums[0] = sums[1] = V{};
-      },
-      x);
+      n, {E(0)}, [&](auto k, number::Vec<E> v) { sums[k] = sums[k] + v; }, [&] { total += taken<E>(sums); }, x);
   return total;
 }
 
@@ -74,20 +41,18 @@ struct Deviations {
 };
 template <class E>
 Deviations deviations_from(E centre, const E* x, std::int64_t n) {
-  using V = number::Vec<E>;
-  V plain[2] = {V{}, V{}}, squares[2] = {V{}, V{}};
+  SumsBeside<E> plain{}, squares{};
   Deviations total;
   each_stretch_of_registers<E>(
-      n, centre,
-      [&](auto k, V v) {
-        const V d = v - centre;
+      n, {centre},
+      [&](auto k, number::Vec<E> v) {
+        const number::Vec<E> d = v - centre;
         plain[k] = plain[k] + d;
         squares[k] = squares[k] + d * d;
       },
       [&] {
-        total.plain += static_cast<double>(sum_of_lanes<E>(plain[0] + plain[1]));
-        total.squares += static_cast<double>(sum_of_lanes<E>(squares[0] + squares[1]));
-        plain[0] = plain[1] = squares[0] = squares[1] = V{};
+        total.plain += taken<E>(plain);
+        total.squares += taken<E>(squares);
       },
       x);
   return total;
@@ -118,127 +83,204 @@ Moments moments(const E* x, std::int64_t n) {
   return wide_moments(count, [&](auto f) { std::for_each(x, x + n, f); });
 }
 
-/// f(first element, elements, first channel) for the stretches of memory that make up channels [begin, end): one per
-/// channel and outer position, or, where a channel's stretches are short, one per outer position for all of them.
-template <class F>
-void each_stretch(const AxisSplit& s, std::int64_t begin, std::int64_t end, F f) {
-  if (s.inner < 16) {
-    for (std::int64_t o = 0; o < s.outer; ++o) f((o * s.length + begin) * s.inner, (end - begin) * s.inner, begin);
-    return;
+/// to[i] = f(x[i]…) for n elements. `to` may be any of x.
+template <class E, class F, class... X>
+[[gnu::always_inline]] inline void each_element_of_rows(std::int64_t n, E* to, F f, const X*... x) {
+  using R = number::Rep<number::Vec<E>>;
+  std::int64_t i = 0;
+  for (; i + R::lanes <= n; i += R::lanes) R::store(to + i, f(R::load(x + i)...));
+  if (i == n) return;
+  const auto part = [&](const E* from) {
+    E last[unsigned_size(R::lanes)] = {};
+    std::copy(from + i, from + n, last);
+    return R::load(last);
+  };
+  store_part<E>(to + i, f(part(x)...), static_cast<int>(n - i));
+}
+
+/// Sums of rows, element by element: in E of as many as a chain may add, and the sums of these in double.
+template <class E>
+class SumsOfRows {
+ public:
+  explicit SumsOfRows(std::int64_t n) : now_(n), total_(n) {}
+  /// Adds f(x[i]…).
+  template <class F, class... X>
+  [[gnu::always_inline]] void add(F f, const X*... x) {
+    each_element_of_rows<E>(
+        now_.size(), now_.data(), [&](auto sum, auto... v) { return sum + f(v...); }, now_.data(), x...);
+    if (++rows_ == chain_of_sums) take();
   }
-  for (std::int64_t c = begin; c < end; ++c)
-    for (std::int64_t o = 0; o < s.outer; ++o) f((o * s.length + c) * s.inner, s.inner, c);
-}
-/// f(element, channel) for the elements of a stretch that spans channels.
-template <class F>
-[[gnu::always_inline]] inline void each_element(const AxisSplit& s, std::int64_t at, std::int64_t count,
-                                                std::int64_t channel, F f) {
-  for (std::int64_t end = at + count; at < end; ++channel)
-    for (std::int64_t j = 0; j < s.inner; ++j) f(at++, channel);
-}
-/// f(begin, end) for parts of the channels, on several threads.
-template <class F>
-void share_channels(const AxisSplit& s, F f) {
-  const std::int64_t work = std::max<std::int64_t>(1, s.outer * s.inner);
-  parallel_for(s.length, std::max<std::int64_t>(s.inner < 16 ? 16 : 1, (1 << 14) / work), f);
-}
+  /// Puts the sums at `to`.
+  void give(double* to) {
+    take();
+    std::copy(total_.begin(), total_.end(), to);
+  }
 
-template <class E>
-detail::List<Moments> channel_moments(const AxisSplit& s, const E* x) {
-  detail::List<Moments> out(s.length);
-  const double count = static_cast<double>(s.outer * s.inner);
-  if (count == 0) return out;
-  Moments* const m = out.data();
-  const bool spans = s.inner < 16;
-  detail::List<double> offs(s.length);  // Σ (x − mean), of means that are rounded
-  share_channels(s, [&](std::int64_t begin, std::int64_t end) {
-    each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
-      if (!spans)
-        m[channel].mean += sum_of(x + at, n);
-      else
-        each_element(s, at, n, channel,
-                     [&](std::int64_t i, std::int64_t c) { m[c].mean += static_cast<double>(x[i]); });
-    });
-    for (std::int64_t c = begin; c < end; ++c) m[c].mean /= count;
-    each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
-      if (!spans) {
-        const Deviations d = deviations_from(static_cast<E>(m[channel].mean), x + at, n);
-        offs[channel] += d.plain;
-        m[channel].variance += d.squares;
-      } else {
-        each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) {
-          const double d = static_cast<double>(x[i]) - m[c].mean;
-          m[c].variance += d * d;
-        });
-      }
-    });
-    for (std::int64_t c = begin; c < end; ++c) {
-      const double off = offs[c] / count;
-      if (!spans) m[c].mean = static_cast<double>(static_cast<E>(m[c].mean)) + off;
-      m[c].variance = m[c].variance / count - off * off;
-      if (m[c].variance < 0) m[c].variance = 0;
-      if (std::isfinite(m[c].variance)) continue;
-      m[c] = wide_moments(count, [&](auto f) {
-        for (std::int64_t o = 0; o < s.outer; ++o)
-          std::for_each(x + (o * s.length + c) * s.inner, x + (o * s.length + c + 1) * s.inner, f);
-      });
-    }
-  });
-  return out;
-}
+ private:
+  void take() {
+    for (std::int64_t i = 0; i < now_.size(); ++i) total_[i] += static_cast<double>(now_[i]);
+    std::fill(now_.begin(), now_.end(), E(0));
+    rows_ = 0;
+  }
+  List<E> now_;
+  List<double> total_;
+  std::int64_t rows_ = 0;
+};
 
-template <class E>
-HeadSums head_sums(const E* dy, const E* x, std::int64_t n, E centre) {
+/// Of head gradients g, which are dy, or dy · gain where that is given.
+template <class E, class... Gain>
+HeadSums head_sums(const E* dy, const E* x, std::int64_t n, E centre, const Gain*... gain) {
   using V = number::Vec<E>;
-  V plain[2] = {V{}, V{}}, product[2] = {V{}, V{}}, off[2] = {V{}, V{}};
+  SumsBeside<E> plain{}, product{}, off{};
   HeadSums total;
-  const auto add = [&](int k, V g, V d) {
-    plain[k] = plain[k] + g;
-    product[k] = product[k] + g * d;
-    off[k] = off[k] + d;
-  };
-  const auto end = [&] {
-    total.plain += static_cast<double>(sum_of_lanes<E>(plain[0] + plain[1]));
-    total.product += static_cast<double>(sum_of_lanes<E>(product[0] + product[1]));
-    total.off += static_cast<double>(sum_of_lanes<E>(off[0] + off[1]));
-    for (V* const sums : {plain, product, off}) sums[0] = sums[1] = V{};
-  };
-  const std::int64_t lanes = number::Rep<V>::lanes, whole = n - n % lanes;
-  each_stretch_of_registers<E>(whole, E(0), [&](auto k, V g, V v) { add(k, g, v - centre); }, end, dy, x);
-  for (std::int64_t i = whole; i < n; ++i) {
-    const double g = static_cast<double>(dy[i]), d = static_cast<double>(x[i] - centre);
-    total.plain += g;
-    total.product += g * d;
-    total.off += d;
-  }
+  const E rest[] = {E(0), centre, (static_cast<void>(gain), E(0))...};
+  each_stretch_of_registers<E>(
+      n, rest,
+      [&](auto k, V g, V v, auto... factor) {
+        const V d = v - centre;
+        ((g = g * factor), ...);
+        plain[k] = plain[k] + g;
+        product[k] = product[k] + g * d;
+        off[k] = off[k] + d;
+      },
+      [&] {
+        total.plain += taken<E>(plain);
+        total.product += taken<E>(product);
+        total.off += taken<E>(off);
+      },
+      dy, x, gain...);
   return total;
 }
-template <class E>
-detail::List<HeadSums> channel_head_sums(const AxisSplit& s, const E* dy, const E* x, const E* mean) {
-  detail::List<HeadSums> out(s.length);
-  HeadSums* const sums = out.data();
-  share_channels(s, [&](std::int64_t begin, std::int64_t end) {
-    each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
-      if (s.inner < 16)
-        return each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) {
-          const double g = static_cast<double>(dy[i]), d = static_cast<double>(x[i] - mean[c]);
-          sums[c].plain += g;
-          sums[c].product += g * d;
-          sums[c].off += d;
-        });
-      const HeadSums more = head_sums(dy + at, x + at, n, mean[channel]);
-      sums[channel].plain += more.plain;
-      sums[channel].product += more.product;
-      sums[channel].off += more.off;
+
+/// Whether the elements of a channel are so few beside each other that registers span channels: the array is then
+/// gone through by columns, of which each channel has `inner`.
+constexpr bool spans_channels(const AxisSplit& s) { return s.inner < 16; }
+/// Channels that are gone through together, and the columns of them, at most.
+inline constexpr std::int64_t most_channels = 64, most_columns = 80;
+/// f(begin, end) for parts of the channels, of at most most_channels, on several threads.
+template <class F>
+void share_channels(const AxisSplit& s, F f) {
+  const std::int64_t together = spans_channels(s) ? (most_channels - 1) / std::max<std::int64_t>(1, s.inner) + 1 : 1;
+  parallel_for((s.length + together - 1) / together,
+               (1 << 14) / std::max<std::int64_t>(1, s.outer * s.inner * together) + 1,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t part = begin; part < end; ++part)
+                   f(part * together, std::min(s.length, (part + 1) * together));
+               });
+}
+/// The registers of columns whose sums are made at once.
+inline constexpr int sum_registers = 2;
+/// to[k][c] += the sums k of each channel c of [begin, end): add(sums, first element, columns, first column) adds a row
+/// of columns.
+template <class E, std::size_t K, class Add>
+[[gnu::always_inline]] inline void add_sums_of_channels(const AxisSplit& s, std::int64_t begin, std::int64_t end,
+                                                        double (&to)[K][most_channels], Add add) {
+  constexpr std::int64_t width = ColumnPiece<E, sum_registers>::width;
+  const std::int64_t columns = (end - begin) * s.inner, pitch = s.length * s.inner;
+  for (std::int64_t first = 0; first < columns; first += width) {
+    const std::int64_t count = std::min(width, columns - first);
+    double totals[K][std::size_t{width}];
+    sums_of_columns<E, sum_registers, chain_of_sums>(s.outer, totals, [&](auto& sums, std::int64_t row) {
+      add(sums, row * pitch + begin * s.inner + first, count, first);
     });
-  });
-  return out;
+    for (std::size_t k = 0; k < K; ++k)
+      for (std::int64_t j = 0; j < count; ++j) to[k][(first + j) / s.inner] += totals[k][j];
+  }
+}
+/// The numbers that each channel has, for each column.
+template <class E, class F>
+void spread_over_columns(const AxisSplit& s, std::int64_t begin, std::int64_t end, E (&to)[most_columns], F f) {
+  for (std::int64_t c = begin; c < end; ++c)
+    for (std::int64_t j = 0; j < s.inner; ++j) to[(c - begin) * s.inner + j] = f(c);
+}
+
+/// Of the channels [begin, end).
+template <class E>
+void channel_moments(const AxisSplit& s, const E* x, std::int64_t begin, std::int64_t end,
+                     Moments (&out)[most_channels]) {
+  const double count = static_cast<double>(s.outer * s.inner);
+  const auto each_stretch = [&](std::int64_t c, auto f) {
+    for (std::int64_t o = 0; o < s.outer; ++o) f(x + (o * s.length + c) * s.inner);
+  };
+  using Piece = ColumnPiece<E, sum_registers>;
+  double sum[1][most_channels] = {}, sums[2][most_channels] = {};  // of x; of x − centre and its square
+  E centre[most_columns] = {};
+  const auto put_centre = [&] {
+    spread_over_columns(s, begin, end, centre,
+                        [&](std::int64_t c) { return static_cast<E>(sum[0][c - begin] / count); });
+  };
+  if (spans_channels(s)) {
+    add_sums_of_channels<E>(s, begin, end, sum, [&](auto& of, std::int64_t at, std::int64_t n, std::int64_t) {
+      const Piece v(x + at, n);
+      unrolled<sum_registers>([&](int k) __attribute__((always_inline)) { of[0].v[k] = of[0].v[k] + v.v[k]; });
+    });
+    put_centre();
+    add_sums_of_channels<E>(s, begin, end, sums, [&](auto& of, std::int64_t at, std::int64_t n, std::int64_t first) {
+      const Piece v(x + at, n), middle(centre + first, n);
+      unrolled<sum_registers>([&](int k) __attribute__((always_inline)) {
+        const auto d = v.v[k] - middle.v[k];
+        of[0].v[k] = of[0].v[k] + d;
+        of[1].v[k] = of[1].v[k] + d * d;
+      });
+    });
+  } else {
+    for (std::int64_t c = begin; c < end; ++c) {
+      each_stretch(c, [&](const E* from) { sum[0][c - begin] += sum_of(from, s.inner); });
+      const E middle = static_cast<E>(sum[0][c - begin] / count);
+      each_stretch(c, [&](const E* from) {
+        const Deviations d = deviations_from(middle, from, s.inner);
+        sums[0][c - begin] += d.plain;
+        sums[1][c - begin] += d.squares;
+      });
+    }
+  }
+  for (std::int64_t c = begin; c < end; ++c) {
+    const std::int64_t at = c - begin;
+    const double off = sums[0][at] / count, variance = sums[1][at] / count - off * off;
+    out[at] = {static_cast<double>(static_cast<E>(sum[0][at] / count)) + off, variance < 0 ? 0 : variance};
+    if (!std::isfinite(variance))
+      out[at] = wide_moments(
+          count, [&](auto f) { each_stretch(c, [&](const E* from) { std::for_each(from, from + s.inner, f); }); });
+  }
+}
+
+/// Of the channels [begin, end), whose means are `mean`.
+template <class E>
+void channel_head_sums(const AxisSplit& s, const E* dy, const E* x, const E* mean, std::int64_t begin, std::int64_t end,
+                       HeadSums (&out)[most_channels]) {
+  using Piece = ColumnPiece<E, sum_registers>;
+  if (spans_channels(s)) {
+    E centre[most_columns] = {};
+    spread_over_columns(s, begin, end, centre, [&](std::int64_t c) { return mean[c]; });
+    double sums[3][most_channels] = {};
+    add_sums_of_channels<E>(s, begin, end, sums, [&](auto& of, std::int64_t at, std::int64_t n, std::int64_t first) {
+      const Piece g(dy + at, n), v(x + at, n), middle(centre + first, n);
+      unrolled<sum_registers>([&](int k) __attribute__((always_inline)) {
+        const auto d = v.v[k] - middle.v[k];
+        of[0].v[k] = of[0].v[k] + g.v[k];
+        of[1].v[k] = of[1].v[k] + g.v[k] * d;
+        of[2].v[k] = of[2].v[k] + d;
+      });
+    });
+    for (std::int64_t c = 0; c < end - begin; ++c) out[c] = {sums[0][c], sums[1][c], sums[2][c]};
+    return;
+  }
+  for (std::int64_t c = begin; c < end; ++c) {
+    HeadSums& total = out[c - begin] = {};
+    for (std::int64_t o = 0; o < s.outer; ++o) {
+      const std::int64_t at = (o * s.length + c) * s.inner;
+      const HeadSums more = head_sums(dy + at, x + at, s.inner, mean[c]);
+      total.plain += more.plain;
+      total.product += more.product;
+      total.off += more.off;
+    }
+  }
 }
 
 /// The numbers of a channel: z = x_factor · (x − x_origin) + y_factor · (y − y_origin) + shift.
-template <class E>
+template <class T>
 struct Linear {
-  E x_factor = 0, x_origin = 0, y_factor = 0, y_origin = 0, shift = 0;
+  T x_factor = {}, x_origin = {}, y_factor = {}, y_origin = {}, shift = {};
   template <class V>
   [[gnu::always_inline]] V of(V x) const {
     return (x - x_origin) * x_factor + shift;
@@ -248,24 +290,34 @@ struct Linear {
     return of(x) + (y - y_origin) * y_factor;
   }
 };
-/// Without y where that is null.
-template <class E>
-void channel_linear(const AxisSplit& s, const E* x, const E* y, E* z, const detail::List<Linear<E>>& of) {
-  using R = number::Rep<number::Vec<E>>;
-  const Linear<E>* const linear = of.data();
-  share_channels(s, [&](std::int64_t begin, std::int64_t end) {
-    each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
-      if (s.inner < 16)
-        return each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) {
-          z[i] = y == nullptr ? linear[c].of(x[i]) : linear[c].of(x[i], y[i]);
-        });
-      const Linear<E> f = linear[channel];
-      std::int64_t i = at;
-      for (; i + R::lanes <= at + n; i += R::lanes)
-        R::store(z + i, y == nullptr ? f.of(R::load(x + i)) : f.of(R::load(x + i), R::load(y + i)));
-      for (; i < at + n; ++i) z[i] = y == nullptr ? f.of(x[i]) : f.of(x[i], y[i]);
-    });
-  });
+/// Of the channels [begin, end); without y where `arrays` are x alone.
+template <class E, class... Arrays>
+void channel_linear(const AxisSplit& s, std::int64_t begin, std::int64_t end, const Linear<E> (&linear)[most_channels],
+                    E* z, const Arrays*... arrays) {
+  if (!spans_channels(s)) {
+    for (std::int64_t c = begin; c < end; ++c)
+      for (std::int64_t o = 0; o < s.outer; ++o) {
+        const std::int64_t at = (o * s.length + c) * s.inner;
+        const Linear<E> f = linear[c - begin];
+        each_element_of_rows<E>(s.inner, z + at, [&](auto... v) { return f.of(v...); }, arrays + at...);
+      }
+    return;
+  }
+  const std::int64_t columns = (end - begin) * s.inner;
+  E of[5][most_columns] = {};
+  E Linear<E>::* const members[] = {&Linear<E>::x_factor, &Linear<E>::x_origin, &Linear<E>::y_factor,
+                                    &Linear<E>::y_origin, &Linear<E>::shift};
+  for (std::size_t k = 0; k < 5; ++k)
+    spread_over_columns(s, begin, end, of[k], [&](std::int64_t c) { return linear[c - begin].*members[k]; });
+  for (std::int64_t o = 0; o < s.outer; ++o) {
+    const std::int64_t at = (o * s.length + begin) * s.inner;
+    each_element_of_rows<E>(
+        columns, z + at,
+        [](auto xf, auto xo, auto yf, auto yo, auto shift, auto... v) {
+          return Linear<decltype(xf)>{xf, xo, yf, yo, shift}.of(v...);
+        },
+        of[0], of[1], of[2], of[3], of[4], arrays + at...);
+  }
 }
 
 }  // namespace STROP_ISA

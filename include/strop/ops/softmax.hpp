@@ -126,17 +126,18 @@ struct SoftmaxCrossEntropy {
     types.set_in(0, types.out(0));
     if (!types.in(1)) types.set_in(1, types.in(0));
   }
-  /// A row of probabilities, of the widest element type.
-  Resources resources(std::span<const Shape> in) const;
   template <Real E>
-  void forward(Cpu& ctx, View<const E, 2> x, View<const std::int64_t, 1> label, View<E, 1> y) const;
+  void forward(Cpu&, View<const E, 2> x, View<const std::int64_t, 1> label, View<E, 1> y) const;
   static constexpr Share gradient_inplace[] = {{1, 0}};  // in that of data, row by row
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E, 1>> dy, In<"data", View<const E, 2>> x,
             In<"label", View<const std::int64_t, 1>> label, Grad<"data", View<E, 2>> dx) const;
 
  private:
-  static std::int64_t checked(std::int64_t label, std::int64_t row, std::int64_t classes);
+  static void check(View<const std::int64_t, 1> label, std::int64_t classes);
+  /// f(row) on several threads.
+  template <class F>
+  static void each_row(std::int64_t rows, std::int64_t classes, F f);
 };
 inline constexpr Op<SoftmaxCrossEntropy, OnUse> softmax_cross_entropy;
 

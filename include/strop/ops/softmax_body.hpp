@@ -2,13 +2,14 @@
 /// \file
 /// Bodies of the operators of ops/softmax.hpp, which only what builds their kernels reads.
 #pragma once
-#include <strop/core/checked.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/cast_body.hpp>
 #include <strop/ops/softmax.hpp>
 #include <strop/ops/softmax_kernels_body.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace strop::inline v0 {
 
@@ -20,12 +21,21 @@ void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArra
                  bool logarithm) {
   const AxisSplit split(x.shape(), axis);
   const NDArray out = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
-  each_row<1, E>(split, {x.pointer<const E>()}, out.pointer<E>(), [&](const E* const(&in)[1], E* to, std::int64_t row) {
-    std::int64_t count = split.length;
-    if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
-    if (count != 0) softmax_row(in[0], to, count, static_cast<E>(scale), logarithm);
-    std::fill(to + count, to + split.length, E(0));
-  });
+  const E* const from = x.pointer<const E>();
+  E* const to = out.pointer<E>();
+  const E by = static_cast<E>(scale);
+  const bool done =
+      !length && each_tile_of_columns<1, E>(split, [&]<int N>(std::integral_constant<int, N>, std::int64_t at,
+                                                              std::int64_t columns, E* space) {
+        softmax_columns<E, N>(from + at, to + at, split.length, split.inner, columns, by, logarithm, space);
+      });
+  if (!done)
+    each_row<1, E>(split, {from}, to, [&](const E* const(&in)[1], E* row_out, std::int64_t row) {
+      std::int64_t count = split.length;
+      if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
+      if (count != 0) softmax_row(in[0], row_out, count, by, logarithm);
+      std::fill(row_out + count, row_out + split.length, E(0));
+    });
   if (!out.is(y)) assign(out, y);
 }
 
@@ -35,13 +45,22 @@ void run_softmax_gradient(const NDArray& dy, View<const std::int64_t> length, co
                           int axis, double scale, bool logarithm) {
   const AxisSplit split(y.shape(), axis);
   const NDArray out = dx.dtype() == dtype_of<E> ? dx : NDArray(dx.shape(), dtype_of<E>);
-  each_row<2, E>(split, {dy.pointer<const E>(), y.pointer<const E>()}, out.pointer<E>(),
-                 [&](const E* const(&in)[2], E* to, std::int64_t row) {
-                   std::int64_t count = split.length;
-                   if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
-                   softmax_gradient_row(in[0], in[1], to, count, static_cast<E>(scale), logarithm);
-                   std::fill(to + count, to + split.length, E(0));
-                 });
+  const E *const head = dy.pointer<const E>(), *const result = y.pointer<const E>();
+  E* const to = out.pointer<E>();
+  const E by = static_cast<E>(scale);
+  const bool done =
+      !length && each_tile_of_columns<2, E>(split, [&]<int N>(std::integral_constant<int, N>, std::int64_t at,
+                                                              std::int64_t columns, E* space) {
+        softmax_gradient_columns<E, N>(head + at, result + at, to + at, split.length, split.inner, columns, by,
+                                       logarithm, space);
+      });
+  if (!done)
+    each_row<2, E>(split, {head, result}, to, [&](const E* const(&in)[2], E* row_out, std::int64_t row) {
+      std::int64_t count = split.length;
+      if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
+      softmax_gradient_row(in[0], in[1], row_out, count, by, logarithm);
+      std::fill(row_out + count, row_out + split.length, E(0));
+    });
   if (!out.is(dx)) assign(out, dx);
 }
 
@@ -65,20 +84,21 @@ inline double SoftmaxAlong<Kind>::scale() const {
   return (Kind == SoftmaxKind::softmin ? -1 : 1) / temperature.value_or(1);
 }
 
-inline Resources SoftmaxCrossEntropy::resources(std::span<const Shape> in) const {
-  return {.temp_bytes = detail::checked_product(in[0][1], sizeof(double), name)};
-}
-
 template <Real E>
-inline void SoftmaxCrossEntropy::forward(Cpu& ctx, View<const E, 2> x, View<const std::int64_t, 1> label,
+inline void SoftmaxCrossEntropy::forward(Cpu&, View<const E, 2> x, View<const std::int64_t, 1> label,
                                          View<E, 1> y) const {
   const auto [rows, classes] = x.shape();
-  View<E, 1> row = ctx.temp<E>(classes);
+  check(label, classes);
+  detail::List<double> losses(rows);
+  each_row(rows, classes, [&](std::int64_t i) {
+    const E* const row = x.data() + i * classes;
+    const E top = detail::largest_of_row(row, classes, E(1));
+    const E total = detail::sum_of_exponentials(row, classes, E(1), top, [](number::Vec<E>, std::int64_t, int) {});
+    const E logarithm = (row[label[i]] - top) - number::Rep<E>::log(total);
+    losses[i] = std::min(-static_cast<double>(logarithm), 18.420680743952367);  // −log 10⁻⁸
+  });
   double loss = 0;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    detail::softmax_row(x.data() + i * classes, row.data(), classes, E(1), true);
-    loss += std::min(-static_cast<double>(row[checked(label[i], i, classes)]), 18.420680743952367);  // −log 10⁻⁸
-  }
+  for (const double one : losses) loss += one;
   y[0] = static_cast<E>(loss);
 }
 
@@ -88,18 +108,29 @@ inline void SoftmaxCrossEntropy::grad(Cpu&, Head<"output", View<const E, 1>> dy,
                                       Grad<"data", View<E, 2>> dx) const {
   if (!dx) return;
   const auto [rows, classes] = x.shape();
-  for (std::int64_t i = 0; i < rows; ++i) {
-    E* to = dx.data() + i * classes;
-    detail::softmax_row(x.data() + i * classes, to, classes, E(1), false);
-    to[checked(label[i], i, classes)] -= 1;
-    for (std::int64_t j = 0; j < classes; ++j) to[j] *= dy[0];
-  }
+  check(label, classes);
+  const E head = dy[0];
+  each_row(rows, classes, [&](std::int64_t i) {
+    E* const to = dx.data() + i * classes;
+    const E total = detail::exponentials_of_row(x.data() + i * classes, to, classes, E(1)), by = 1 / total;
+    to[label[i]] -= total;
+    detail::each_register(to, classes, E(0), [&](number::Vec<E> v, std::int64_t j, int count) {
+      detail::store_part<E>(to + j, v * by * head, count);
+    });
+  });
 }
 
-inline std::int64_t SoftmaxCrossEntropy::checked(std::int64_t label, std::int64_t row, std::int64_t classes) {
-  if (label < 0 || label >= classes)
-    strop::fail(name, ": label ", label, " of row ", row, " is no class from 0 to ", classes - 1);
-  return label;
+template <class F>
+inline void SoftmaxCrossEntropy::each_row(std::int64_t rows, std::int64_t classes, F f) {
+  parallel_for(rows, (1 << 14) / std::max<std::int64_t>(1, classes) + 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) f(i);
+  });
+}
+
+inline void SoftmaxCrossEntropy::check(View<const std::int64_t, 1> label, std::int64_t classes) {
+  for (std::int64_t row = 0; row < label.size(); ++row)
+    if (label[row] < 0 || label[row] >= classes)
+      strop::fail(name, ": label ", label[row], " of row ", row, " is no class from 0 to ", classes - 1);
 }
 
 }  // namespace strop::inline v0
