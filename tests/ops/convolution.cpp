@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "value_rows.hpp"
 
@@ -150,6 +151,58 @@ TEST_CASE("convolution is the sum that its page writes, and so are its gradients
   check({1, 40, 7, 7}, 200, 1, {3, 3}, none, none, {1, 1});  // a weight whose gradient has one part
 }
 
+TEST_CASE("convolution of few channels a group is the same sum") {
+  const Shape none;
+  check({3, 5, 67}, 5, 5, {3}, none, none, {1});
+  check({2, 3, 41}, 6, 3, {5}, {3}, {2}, {7});  // two filters for each channel
+  check({2, 6, 13, 18}, 3, 3, {3, 2}, {2, 1}, {1, 3}, {0, 2}, false);
+  check({2, 4, 21, 35}, 4, 4, {5, 3}, {2, 2}, none, {2, 1});
+  check({1, 2, 9, 11}, 2, 2, {1, 2}, {3, 4}, {1, 5}, {2, 3});  // elements that no window has
+  check({2, 3, 5, 6, 19}, 3, 3, {2, 3, 3}, {1, 2, 2}, {2, 1, 1}, {1, 1, 2});
+  check({2, 1, 2, 2}, 2, 1, {3, 3}, {3, 3}, none, {4, 4}, false);
+  check({35, 2, 7, 7}, 2, 2, {3, 3}, none, none, {1, 1});   // sums of images in pairs
+  check({1, 2, 90, 90}, 2, 2, {3, 3}, none, none, {1, 1});  // sums of rows in pairs
+  check({1, 1, 5000}, 1, 1, {3}, none, none, none);         // a row that is cut
+}
+
+TEST_CASE("convolution without a matrix of windows is the same sum") {
+  const Shape none;
+  check({2, 5, 70}, 7, 1, {3}, none, none, {1});
+  check({1, 3, 4500}, 5, 1, {3}, {2}, none, none);  // rows that are cut
+  check({2, 6, 24, 29}, 10, 2, {3, 3}, none, {2, 1}, {2, 1}, false);
+  check({2, 3, 37, 52}, 14, 1, {5, 4}, {2, 2}, none, {3, 1});
+  check({1, 3, 20, 41}, 13, 1, {2, 3}, {3, 4}, {1, 2}, {0, 2});
+  check({2, 4, 3, 6, 33}, 9, 1, {2, 3, 3}, {1, 2, 1}, {2, 1, 1}, {1, 1, 1});
+  check({1, 30, 16, 16}, 25, 1, {3, 3}, none, none, {1, 1});  // several blocks of terms
+  check({1, 460, 3, 15}, 5, 1, {3, 3}, none, none, {1, 1});   // several stretches of blocks
+}
+
+TEST_CASE("convolution of several images at once is the same sum") {
+  const Shape none;
+  check({7, 5, 5, 5}, 6, 1, {3, 3}, none, none, {1, 1});
+  check({11, 6, 9, 8}, 8, 2, {3, 3}, {2, 1}, {1, 2}, {2, 2}, false);
+  check({40, 5, 4, 4}, 9, 1, {1, 1}, none, none, none);  // the images themselves are the matrices
+}
+
+TEST_CASE("what is infinite in an image is in the gradient of the weights that meet it alone") {
+  for (const std::int64_t width : {7, 9, 19, 35}) {
+    CAPTURE(width);
+    const NDArray x = made({1, 2, 4, width}, strop::f32, 1), w = made({2, 1, 3, 3}, strop::f32, 2);
+    x.pointer<float>()[width - 1] =
+        INFINITY;  // the last of the first row: only the last place of the first row meets it
+    w.attach_grad();
+    NDArray y;
+    {
+      strop::record scope;
+      y = strop::invoke("Convolution", {x, w},
+                        {{"kernel", "(3, 3)"}, {"num_filter", "2"}, {"num_group", "2"}, {"no_bias", "True"}});
+    }
+    y.backward(made(y.shape(), strop::f32, 4));
+    const Numbers dw = values(w.grad());
+    for (std::size_t i = 0; i < dw.size(); ++i) CHECK(std::isfinite(dw[i]) == (i != 2));
+  }
+}
+
 TEST_CASE("convolution as MXNet 1.9.1 does it") {
   NDArray x = count({2, 4, 5, 5}), w = count({6, 2, 3, 3});
   for (std::int64_t i = 0; i < x.size(); ++i) x.pointer<float>()[i] = static_cast<float>(i % 7);
@@ -177,25 +230,35 @@ TEST_CASE("convolution as MXNet 1.9.1 does it") {
 }
 
 TEST_CASE("a convolution's results do not depend on how many threads there are") {
-  const NDArray x = made({9, 3, 20, 20}, strop::f32, 1), w = made({8, 3, 5, 5}, strop::f32, 2);
-  const auto both = [&] {
-    x.attach_grad();
-    w.attach_grad();
-    NDArray y;
-    {
-      strop::record scope;
-      y = strop::invoke("Convolution", {x, w}, {{"kernel", "(5, 5)"}, {"num_filter", "8"}, {"no_bias", "True"}});
-    }
-    y.backward(y);
-    return std::array{values(y), values(x.grad()), values(w.grad())};
+  struct Case {
+    Shape data, weight;
+    const char* groups;
   };
-  const int before = strop::num_threads();
-  strop::set_num_threads(1);
-  const auto alone = both();
-  strop::set_num_threads(4);
-  const auto together = both();
-  strop::set_num_threads(before);
-  CHECK(alone == together);
+  for (const Case& c : {Case{{9, 3, 20, 20}, {8, 3, 5, 5}, "1"}, Case{{5, 8, 20, 23}, {8, 1, 3, 3}, "8"},
+                        Case{{1, 9, 40, 41}, {40, 9, 3, 3}, "1"}}) {
+    CAPTURE(c.data);
+    const NDArray x = made(c.data, strop::f32, 1), w = made(c.weight, strop::f32, 2);
+    const std::string kernel = cat("(", c.weight[2], ", ", c.weight[3], ")"), filters = std::to_string(c.weight[0]);
+    const auto both = [&] {
+      x.attach_grad();
+      w.attach_grad();
+      NDArray y;
+      {
+        strop::record scope;
+        y = strop::invoke("Convolution", {x, w},
+                          {{"kernel", kernel}, {"num_filter", filters}, {"num_group", c.groups}, {"no_bias", "True"}});
+      }
+      y.backward(y);
+      return std::array{values(y), values(x.grad()), values(w.grad())};
+    };
+    const int before = strop::num_threads();
+    strop::set_num_threads(1);
+    const auto alone = both();
+    strop::set_num_threads(4);
+    const auto together = both();
+    strop::set_num_threads(before);
+    CHECK(alone == together);
+  }
 }
 
 TEST_CASE("convolution infers what follows from the rest") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Convolution of images of one, two or three spatial axes, as products with the matrix of their windows.
+/// Convolution of images of one, two or three spatial axes. `strop info --convolutions` says how it is computed.
 #pragma once
 #include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>

@@ -159,8 +159,8 @@ struct Gemm {
               const T* b = g.packs ? panels.data + (p - p0) * padded + (j - j0) * steps : g.b.data + p * g.b.row + j;
               std::int64_t b_row = g.packs ? cols : g.b.row;
               if (tail && n < cols) b = panels.data, b_row = cols;
-              (n > lanes ? two : one)(a, b, b_row, steps, g.c + i * g.c_row + j, g.c_row, std::min(height, bottom - i),
-                                      n, g.add || p > 0);
+              (n > lanes ? two : one)(a, {b, b_row}, steps, g.c + i * g.c_row + j, g.c_row,
+                                      std::min(height, bottom - i), n, g.add || p > 0);
             }
           }
         }

@@ -53,6 +53,21 @@ struct Square {
   }
 };
 
+/// Rows of B, the same distance apart.
+template <class T>
+struct EvenRows {
+  const T* at;
+  std::int64_t row;
+  [[gnu::always_inline]] const T* next() { return std::exchange(at, at + row); }
+};
+/// Rows of B, each so far from `at`.
+template <class T>
+struct ListedRows {
+  const T* at;
+  const std::int64_t* distance;
+  [[gnu::always_inline]] const T* next() { return at + *distance++; }
+};
+
 /// The kernels for elements T.
 template <class T>
 struct Tiles {
@@ -117,10 +132,9 @@ struct Tiles {
   /// C = Σₚ a(·, p) · b(p, ·), or C += it: a tile of as many rows as there are I, of N registers each, of whose columns
   /// n count. Every element is made of the same chains of multiply-adds in the order of p: what surrounds it in a tile
   /// does not change it.
-  template <int N, int... I>
-  [[gnu::noinline]] static void tile(const Strided<T>& a, const T* b, std::int64_t b_row, std::int64_t k, T* c,
-                                     std::int64_t c_row, std::int64_t m, std::int64_t n, bool add,
-                                     std::integer_sequence<int, I...>) {
+  template <int N, class B, int... I>
+  [[gnu::noinline]] static void tile(const Strided<T>& a, B rows_of_b, std::int64_t k, T* c, std::int64_t c_row,
+                                     std::int64_t m, std::int64_t n, bool add, std::integer_sequence<int, I...>) {
     constexpr int M = sizeof...(I);
     const std::int64_t rest = n - (N - 1) * lanes;
     const Mask last = mask(rest);
@@ -136,7 +150,8 @@ struct Tiles {
     else
       ((acc[I][0] = V{}), ...);
     const auto stretch = [&](std::int64_t steps) __attribute__((always_inline)) {
-      for (std::int64_t p = 0; p < steps; ++p, b += b_row) {
+      for (std::int64_t p = 0; p < steps; ++p) {
+        const T* const b = rows_of_b.next();
         V y[std::size_t{N}];
         if constexpr (N == 2) y[0] = R::load(b);
         y[N - 1] = load(b + (N - 1) * lanes, last);
@@ -189,17 +204,18 @@ struct Tiles {
       for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = part[j] + (add ? c[i * c_row + j] : T(0));
     }
   }
-  using Kernel = void (*)(const Strided<T>&, const T*, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t,
-                          std::int64_t, bool);
-  template <int M, int N>
-  static void kernel(const Strided<T>& a, const T* b, std::int64_t b_row, std::int64_t k, T* c, std::int64_t c_row,
-                     std::int64_t m, std::int64_t n, bool add) {
-    tile<N>(a, b, b_row, k, c, c_row, m, n, add, std::make_integer_sequence<int, M>{});
+  template <class B>
+  using Kernel = void (*)(const Strided<T>&, B, std::int64_t, T*, std::int64_t, std::int64_t, std::int64_t, bool);
+  template <int M, int N, class B>
+  static void kernel(const Strided<T>& a, B b, std::int64_t k, T* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
+                     bool add) {
+    tile<N>(a, b, k, c, c_row, m, n, add, std::make_integer_sequence<int, M>{});
   }
   /// The kernel for so many rows, a multiple of a third, and so many registers a row.
-  static Kernel kernel_of(int height, bool two) {
-    static constexpr Kernel all[] = {kernel<third, 1>,     kernel<third, 2>, kernel<2 * third, 1>,
-                                     kernel<2 * third, 2>, kernel<rows, 1>,  kernel<rows, 2>};
+  template <class B = EvenRows<T>>
+  static Kernel<B> kernel_of(int height, bool two) {
+    static constexpr Kernel<B> all[] = {kernel<third, 1, B>,     kernel<third, 2, B>, kernel<2 * third, 1, B>,
+                                        kernel<2 * third, 2, B>, kernel<rows, 1, B>,  kernel<rows, 2, B>};
     return all[height / third * 2 - 2 + two];
   }
 

@@ -68,7 +68,7 @@ class Panels {
       for (std::int64_t i = 0, height; i < m; i += height) {
         height = Tile::height(m - i);
         Tile::kernel_of(static_cast<int>(height), n > Tile::lanes)(
-            {a + i * a_row + p, a_row, 1}, panel(group, block) + p * cols, cols, steps, c + i * c_row, c_row,
+            {a + i * a_row + p, a_row, 1}, {panel(group, block) + p * cols, cols}, steps, c + i * c_row, c_row,
             std::min(height, m - i), n, add || p > 0);
       }
     }

@@ -77,16 +77,16 @@ struct Windows {
 inline namespace STROP_ISA {
 
 /// The matrix of the windows [begin, end) of an image: a row for each channel and place of the kernel, a column for
-/// each window; what lies in the padding is 0.
+/// each window; what lies in the padding is 0. The rows are `apart`, or one after the other.
 template <class E>
 void gather_windows(const Windows& w, const E* image, std::int64_t channels, std::int64_t begin, std::int64_t end,
-                    E* matrix) {
+                    E* matrix, std::int64_t apart = 0) {
   const std::int64_t places = w.kernel_size(), width = end - begin, step = w.stride[2], size = w.in_size();
   parallel_for(channels * places, std::max<std::int64_t>(1, (1 << 15) / width),
                [&](std::int64_t low, std::int64_t high) {
                  for (std::int64_t row = low; row < high; ++row) {
                    const E* const channel = image + row / places * size;
-                   E* const out = matrix + row * width;
+                   E* const out = matrix + row * std::max(apart, width);
                    w.each_run(row % places, begin, end, [&](std::int64_t to, std::int64_t count, std::int64_t from) {
                      if (from < 0)
                        std::fill_n(out + to, count, E(0));
@@ -102,14 +102,14 @@ void gather_windows(const Windows& w, const E* image, std::int64_t channels, std
 /// Adds each element of such a matrix to the element of the image that it was gathered from.
 template <class E>
 void scatter_windows(const Windows& w, const E* matrix, std::int64_t channels, std::int64_t begin, std::int64_t end,
-                     E* image) {
+                     E* image, std::int64_t apart = 0) {
   if (channels == 0) return;
   const std::int64_t places = w.kernel_size(), width = end - begin, step = w.stride[2], size = w.in_size();
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / (width * places));
   parallel_for(channels, grain, [&](std::int64_t low, std::int64_t high) {
     for (std::int64_t row = low * places; row < high * places; ++row) {
       E* const channel = image + row / places * size;
-      const E* const in = matrix + row * width;
+      const E* const in = matrix + row * std::max(apart, width);
       w.each_run(row % places, begin, end, [&](std::int64_t from, std::int64_t count, std::int64_t to) {
         if (to < 0) return;
         if (step == 1)
