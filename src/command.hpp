@@ -45,7 +45,7 @@ int check(const std::string& name);
 int bench(const std::string& name, const std::vector<std::string>& words);
 int train(const TrainOptions& options);
 /// What `strop info` tells of.
-enum class Question { program, products, kernels };
+enum class Question { program, products, convolutions, kernels };
 int info(Question what);
 struct GraphOptions {
   std::string file, svg, plan;

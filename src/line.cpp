@@ -203,12 +203,17 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   picture->callback([&] { status = strop::command::trace_picture(trace_path, trace_out, trace_title); });
 
   CLI::App* info = app.add_subcommand("info", "Version, processor, instruction set, threads, devices");
-  bool products = false, kernels = false;
+  bool products = false, convolutions = false, kernels = false;
   info->add_flag("--products", products, "How matrix products are computed, by shape, instead");
+  info->add_flag("--convolutions", convolutions,
+                 "How convolutions and their gradients are computed, by shape, instead");
   info->add_flag("--kernels", kernels, "By what the kernels of sparse work are chosen, instead");
   info->callback([&] {
     using strop::command::Question;
-    status = strop::command::info(products ? Question::products : kernels ? Question::kernels : Question::program);
+    status = strop::command::info(products       ? Question::products
+                                  : convolutions ? Question::convolutions
+                                  : kernels      ? Question::kernels
+                                                 : Question::program);
   });
 
   try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// How matrix products are computed, asked of the kernels that the program takes: those of one of its levels.
+/// How matrix products and convolutions are computed, asked of the kernels that the program takes: those of one of its
+/// levels.
 #pragma once
 #include <strop/core/isa.hpp>
 
@@ -10,6 +11,12 @@
 
 namespace strop::inline v0::detail {
 
+/// A convolution of square images of two axes.
+struct ConvolutionShape {
+  std::int64_t images, channels, filters, groups, kernel, stride, dilate, pad, extent;
+};
+enum class ConvolutionPart { result, data_gradient, weight_gradient };
+
 /// The kernels of float32 products of one instruction set.
 struct ProductKernels {
   Isa isa;
@@ -18,6 +25,7 @@ struct ProductKernels {
   /// In words, of m x k by k x n.
   std::string_view (*route)(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transposed,
                             bool b_transposed) = nullptr;
+  std::string_view (*convolution)(const ConvolutionShape& shape, ConvolutionPart part) = nullptr;
 };
 
 /// Those that are taken.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What `strop info --products` says of the kernels that this file is compiled beside.
+/// What `strop info --products` and `--convolutions` say of the kernels that this file is compiled beside.
+#include <strop/ops/convolution_routes.hpp>
 #include <strop/ops/gemm.hpp>
 
 #include "../products.hpp"
@@ -31,7 +32,35 @@ std::string_view route(std::int64_t m, std::int64_t n, std::int64_t k, bool a_tr
   }
 }
 
-constexpr strop::detail::ProductKernels own{strop::detail::this_isa, Gemm::rows, Gemm::cols, route};
+std::string_view convolution(const strop::detail::ConvolutionShape& s, strop::detail::ConvolutionPart part) {
+  using strop::detail::ConvolutionPart, strop::detail::ConvolutionRoute;
+  const strop::Shape kernel{s.kernel, s.kernel}, stride{s.stride, s.stride}, dilate{s.dilate, s.dilate},
+      pad{s.pad, s.pad};
+  const std::int64_t made = (s.extent + 2 * s.pad - s.dilate * (s.kernel - 1) - 1) / s.stride + 1,
+                     from[] = {s.extent, s.extent}, to[] = {made, made};
+  const strop::detail::Convolver<float> c{.windows = {from, to, kernel, stride, dilate, pad},
+                                          .images = s.images,
+                                          .groups = s.groups,
+                                          .channels = s.channels / s.groups,
+                                          .filters = s.filters / s.groups};
+  const bool weight = part == ConvolutionPart::weight_gradient;
+  switch (weight                                   ? c.weight_gradient_route()
+          : part == ConvolutionPart::data_gradient ? c.data_gradient_route()
+                                                   : c.result_route()) {
+    case ConvolutionRoute::sums:
+      return weight ? "dot products over planes" : "sums over planes";
+    case ConvolutionRoute::tiles:
+      return "tiles over planes";
+    case ConvolutionRoute::image:
+      return "product with the image";
+    case ConvolutionRoute::together:
+      return "product, several images";
+    default:
+      return "product with windows";
+  }
+}
+
+constexpr strop::detail::ProductKernels own{strop::detail::this_isa, Gemm::rows, Gemm::cols, route, convolution};
 [[maybe_unused]] const bool enrolled = strop::detail::enrol(own);
 
 }  // namespace

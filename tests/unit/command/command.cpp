@@ -155,6 +155,24 @@ TEST_CASE("every subcommand counts the operators alike") {
   CHECK(checked.starts_with("check  " + number + " operators, "));
 }
 
+TEST_CASE("info --convolutions says how each part of a convolution is computed") {
+  const test::Folder folder;
+  const std::string said = strop_says(folder, "info --convolutions").out;
+  REQUIRE(said.starts_with("float32 "));
+  const std::pair<const char*, const char*> expected[] = {
+      {"8x64x56x56, 64x3x3, pad 1 ", "tiles over planes"},
+      {"8x512x7x7, 512x3x3, pad 1 ", "product, several images"},
+      {"8x64x56x56, 256x1x1 ", "product with the image"},
+      {"8x64x56x56, 64x3x3, pad 1, 64 groups", "sums over planes"},
+      {"8x64x112x112, 64x3x3, stride 2, pad 1, 64 groups", "sums over planes"}};
+  for (const auto& [shape, how] : expected) {
+    CAPTURE(shape);
+    const std::size_t row = said.find('\n' + std::string(shape));
+    REQUIRE(row != std::string::npos);
+    CHECK(said.compare(row + 1 + 48 + 1, std::strlen(how), how) == 0);
+  }
+}
+
 TEST_CASE("info --products says how each product of its table is computed") {
   const test::Folder folder;
   const std::string said = strop_says(folder, "info --products").out;
