@@ -8,9 +8,9 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include "measure.hpp"
+#include "peak.hpp"
 
 #include <strop/linalg.hpp>
-#include <strop/number/lanes.hpp>
 #include <strop/strop.hpp>
 
 #include <Eigen/Cholesky>
@@ -21,32 +21,12 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 namespace {
 
 using strop::NDArray;
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Map = Eigen::Map<Matrix>;
-
-/// Operations a nanosecond when nothing but independent fused multiply-adds of registers happens.
-template <int... I>
-double peak(std::integer_sequence<int, I...>) {
-  using V = strop::number::Vec<float>;
-  using R = strop::number::Rep<V>;
-  bench::Contest contest;
-  contest.add([] {
-    V x = R::splat(0.5f);
-    asm volatile("" : "+x"(x));
-    V a[] = {x + static_cast<float>(I)...};
-    for (int i = 0; i < 1000; ++i) ((a[I] = strop::number::detail_lanes::fma(a[I], x, x)), ...);
-    V sum = V{};
-    ((sum += a[I]), ...);
-    asm volatile("" ::"x"(sum));
-  });
-  contest.run();
-  return 2.0 * 1000 * sizeof...(I) * R::lanes / contest.best(0);
-}
 
 /// So many matrices of n rows and columns.
 struct Size {
@@ -144,7 +124,7 @@ void all_of(Size s, double rate) {
 
 int main(int argc, char** argv) {
   bench::start(argc, argv);
-  const double rate = peak(std::make_integer_sequence<int, 12>{});
+  const double rate = bench::peak<float>();
   if (!bench::lines) {
     std::printf(
         "float; microseconds, best of many short rounds in turn. The ratios: Eigen's time over ours with one thread "

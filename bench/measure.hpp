@@ -33,6 +33,9 @@ inline bool wanted(std::string_view row) { return row.find(only) != std::string_
 inline void line(std::string_view what, double nanoseconds) {
   std::printf("%.*s\t%.2f\n", static_cast<int>(what.size()), what.data(), nanoseconds);
 }
+inline void line(std::string_view what, double nanoseconds, double median) {
+  std::printf("%.*s\t%.2f\t%.2f\n", static_cast<int>(what.size()), what.data(), nanoseconds, median);
+}
 /// With --lines, beside a case: what it takes at least to move its bytes, each once, and as often as they are read.
 inline void bounds(std::string_view what, double compulsory, double gather) {
   std::printf("=\t%.*s\t%.2f\t%.2f\n", static_cast<int>(what.size()), what.data(), compulsory, gather);

@@ -7,9 +7,12 @@ kept in bench/results/PROCESSOR/NAME.txt (the GPU's name for those), under a hea
 --peers the questions that bench/peers asks of others as well (KIND_NAME.py, KIND_NAME.cpp) are then answered in turn by us
 and by them, each with one thread and with two, several times over; the best times and their ratios are kept in
 NAME-peers.txt, with the medians of a question that tells them, and drawn in NAME-peers.svg; torch_gpu_NAME.py prints what
-bench/gpu/NAME.cu prints. bench/python.py asks of the Python package, which is built for it.
+bench/gpu/NAME.cu prints. bench/python.py asks of the Python package, which is built for it; package_NAME.py is our package
+as a peer of our program. A question with a folder of its own, bench/NAME, has its cases in a table there, which is written into a
+file for our program; its report begins with the worst. --only TEXT asks the cases whose names have that text, and keeps nothing.
 """
 import argparse
+import importlib
 import os
 import pathlib
 import platform
@@ -22,8 +25,9 @@ import time
 
 BENCH = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(BENCH / "peers"))
-from picture import picture  # noqa: E402
+sys.path[:0] = [str(BENCH / "peers"), str(BENCH)]
+from picture import picture, ranked  # noqa: E402
+from ranking import Ranking  # noqa: E402
 
 ROOT = BENCH.parent
 # The peers' packages, and where they live. MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
@@ -36,6 +40,7 @@ THREADS = (1, 2)
 UNITS = {"graph_plan": ("MiB", 1 << 20)}  # questions whose lines are no nanoseconds
 OF_THE_PACKAGE = ("python",)  # questions of the Python package
 COMPILED = ("debian", "eigen")  # peers that are linked with packages of the system
+PACKAGE = "package"  # our Python package, as a peer of our program
 OWN_TABLES = ("engine",)  # questions whose peers are programs of the same shape as ours and print what ours prints
 
 
@@ -68,8 +73,16 @@ def heading(name):
             f"# at the start {os.getloadavg()[0]:.1f} other processes wanted a core; figures are the best of many short rounds\n")
 
 
+def write_cases(name, data):
+    """Writes the cases of a question that has a table of them, for our program, which finds them in the folder `data`."""
+    script = BENCH / name / "table.py"
+    if script.exists():
+        data.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, str(script), str(data / f"{name}.txt")], check=True)
+
+
 def execute(name, command, results, environment=None):
-    """Runs one benchmark, shows what it prints as it comes, and keeps it."""
+    """Runs one benchmark, shows what it prints as it comes, and keeps it; not where there is no folder for it."""
     print(f"\n== {name}", flush=True)
     kept = [heading(name)]
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
@@ -80,6 +93,8 @@ def execute(name, command, results, environment=None):
     if process.wait() != 0:
         print(f"{name} ended with status {process.returncode}; its results are not kept")
         return False
+    if results is None:
+        return True
     results.mkdir(parents=True, exist_ok=True)
     (results / f"{name}.txt").write_text("".join(kept))
     return True
@@ -121,6 +136,8 @@ def peer_command(path, build):
     torch_NAME.cpp is linked with its libtorch, mxnet_NAME.cpp is told where its library is, debian_NAME.cpp and
     eigen_NAME.cpp are linked with packages of the system."""
     kind = path.stem.split("_", 1)[0]
+    if kind == PACKAGE:
+        return package_command(build, path)
     if kind == "eigen":
         flags = output(["pkg-config", "--cflags", "eigen3"]).split()
         if not flags:
@@ -161,11 +178,11 @@ def package_command(build, script):
     return ["env", f"PYTHONPATH={build / 'python'}", interpreter.read_text().strip(), script]
 
 
-def cases(command, threads, data):
+def cases(command, threads, data, only=""):
     """{case: nanoseconds} of a program that prints lines of `case<TAB>nanoseconds`, with a median behind another tab
     {case: (nanoseconds, median)}; the bounds of lines `=<TAB>case<TAB>compulsory<TAB>gather`; and its lines that begin with
     `# `. None where it fails. What we write into the folder `data` the peers read."""
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", STROP_BENCH_DATA=str(data),
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", STROP_BENCH_DATA=str(data), STROP_BENCH_ONLY=only,
                        **{f"{library}_NUM_THREADS": str(threads) for library in ("STROP", "OMP", "MKL", "OPENBLAS")})
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=ROOT, env=environment)
     if done.returncode != 0:
@@ -178,23 +195,24 @@ def cases(command, threads, data):
     return times, bounds, [line for line in lines if line.startswith("# ")]
 
 
-def compare(ours, peers, turns, data):
+def compare(ours, peers, turns, data, only=""):
     """{case: {who: nanoseconds}} of our best time of every case and every peer's, the same of the medians of programs that
-    tell them, {case: bounds} at the best rate that was measured, and what they say beside them."""
+    tell them (of the better number of threads), {case: bounds} at the best rate that was measured, and what they say
+    beside them."""
     best, medians, bounds, notes = {}, {}, {}, {}
     for turn in range(turns):
         for who, command in {"strop": ours, **peers}.items():
             for threads in THREADS:
                 print(f"turn {turn + 1} of {turns}: {who} with {threads} thread{'s'[:threads - 1]}", flush=True)
-                found, known, notes[who] = cases(command, threads, data)
+                found, known, notes[who] = cases(command, threads, data, only)
                 for case, bound in known.items():
-                    bounds[case] = min(bounds.get(case, bound), bound)
+                    bounds[case] = tuple(map(min, bounds.get(case, bound), bound))
                 for case, (nanoseconds, *median) in found.items():
                     times = best.setdefault(case, {})
                     times[who] = min(times.get(who, nanoseconds), nanoseconds)
                     if median:
-                        medians.setdefault(case, {}).setdefault(who, []).append(median[0])
-    middle = {case: {who: statistics.median(all_) for who, all_ in of.items()} for case, of in medians.items()}
+                        medians.setdefault(case, {}).setdefault(who, {}).setdefault(threads, []).append(median[0])
+    middle = {case: {who: min(map(statistics.median, of_threads.values())) for who, of_threads in of.items()} for case, of in medians.items()}
     compared = [{case: of for case, of in times.items() if "strop" in of and len(of) > 1} for times in (best, middle)]
     return *compared, bounds, [line for lines in notes.values() for line in lines]
 
@@ -212,12 +230,31 @@ def table(title, times, peers, size, bounds):
             f" {of[who] / size:12.3f} {of[who] / mine:7.2f}x" if who in of else f" {'-':>21}" for who in peers)
 
 
-def run_peers(build, chosen, results, turns):
+def ranked_report(name, title, best, medians, bounds, peers):
+    """Of a question with a table of cases: the lines, the worst first, and the picture."""
+    table_of = importlib.import_module(f"{name}.table")
+    rows = {case.name: case for case in table_of.load()}
+
+    def row_of(case):
+        return rows[case.removesuffix(table_of.BACKWARD)]
+
+    ranking = Ranking(best, medians, bounds)
+    peers = [who for who in peers if who != PACKAGE]
+    lines = [title, "x: the time of the fastest peer over ours of C++; the same of the medians; and over our Python package's", *ranking.families(lambda case: row_of(case).family),
+             "", *ranking.table(peers)]
+    groups = {}
+    for case, ratio in ranking.ratios.items():
+        groups.setdefault(row_of(case).operator, []).append((ratio, case.endswith(table_of.BACKWARD)))
+    note = "How many times our time the fastest peer takes. Discs: forward; rings: forward with backward; red: we are slower. Right: the geometric mean."
+    return lines, ranked(f"{name}: {processor()}", groups, note) if groups else ""
+
+
+def run_peers(build, chosen, results, turns, only):
     """The questions that peers answer as well; a table for each, or each peer's own where it prints one."""
     good = True
     for name in chosen:
         sides = {path: path.stem.split("_", 1)[0] for path in sorted((BENCH / "peers").glob(f"*_{name}.*"))}
-        peers = {kind: peer_command(path, build) for path, kind in sides.items() if kind in [*ENVIRONMENTS, *COMPILED]}
+        peers = {kind: peer_command(path, build) for path, kind in sides.items() if kind in [*ENVIRONMENTS, *COMPILED, PACKAGE]}
         peers = {kind: command for kind, command in peers.items() if command}
         if name in OWN_TABLES:
             for kind, command in peers.items():
@@ -230,19 +267,27 @@ def run_peers(build, chosen, results, turns):
         ours = package_command(build, BENCH / f"{name}.py") if name in OF_THE_PACKAGE else [build / "bench" / f"bench_{name}"]
         if not ours:
             continue
-        best, medians, bounds, notes = compare([*ours, "--lines"], peers, turns, build / "bench")
+        best, medians, bounds, notes = compare([*ours, "--lines", *([only] if only else [])], peers, turns, build / "bench", only)
         unit, size = UNITS.get(name, ("microseconds", 1e3))
         title = f"{name}: {unit}, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
-        tables = [*table(title, best, peers, size, bounds)]
-        if medians:
-            tables += table(f"{name}: the medians of all turns", medians, peers, size, {})
+        drawn = ""
+        if (BENCH / name / "table.py").exists():
+            tables, drawn = ranked_report(name, title, best, medians, bounds, list(peers))
+        else:
+            tables = [*table(title, best, peers, size, bounds)]
+            if medians:
+                tables += table(f"{name}: the medians of all turns", medians, peers, size, {})
+            if name not in UNITS:  # it draws times
+                drawn = picture(f"{name}: {processor()}", best, list(peers))
         for line in [*tables, *notes]:
             print(line, flush=True)
             kept.append(line + "\n")
+        if results is None:
+            continue
         results.mkdir(parents=True, exist_ok=True)
         (results / f"{name}-peers.txt").write_text("".join(kept))
-        if name not in UNITS:  # it draws times
-            (results / f"{name}-peers.svg").write_text(picture(f"{name}: {processor()}", best, list(peers)))
+        if drawn:
+            (results / f"{name}-peers.svg").write_text(drawn)
     return good
 
 
@@ -285,6 +330,7 @@ def main():
     parser.add_argument("--gpu", action="store_true", help="also those of the GPU")
     parser.add_argument("--peers", action="store_true", help="also the peers, in the same run")
     parser.add_argument("--turns", type=int, default=3, help="how many times we and each peer take turns (3)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose names have this text; nothing is kept")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these questions")
     options = parser.parse_args()
     build = options.build.resolve()
@@ -295,22 +341,27 @@ def main():
     if unknown:
         sys.exit(f"run bench: no benchmark named {', '.join(unknown)}; there are: {', '.join(known)}")
     chosen = [n for n in known if not options.names or n in options.names]
-    results = folder(processor())
+    results = None if options.only else folder(processor())
+    environment = dict(os.environ, STROP_BENCH_DATA=str(build / "bench"))
 
     compiled = [f"bench/bench_{n}" for n in chosen if n in programs]
     if compiled and subprocess.run(["ninja", "-C", str(build), *compiled]).returncode != 0:
         sys.exit("run bench: the benchmarks do not build")
     good = True
     for name in chosen:
+        write_cases(name, build / "bench")
         command = [build / "bench" / f"bench_{name}"] if name in programs else [sys.executable, scripts[name]]
         if name in OF_THE_PACKAGE:
             command = package_command(build, scripts[name])
-        good &= command is None or execute(name, command, results)
+        if name in programs and options.only:
+            command = [*command, options.only]
+        good &= command is None or execute(name, command, results, environment if (BENCH / name / "table.py").exists() else None)
     if options.gpu:
         good &= run_gpu(build, options.names, options.peers)
     if options.peers:
-        good &= run_peers(build, chosen, results, options.turns)
-    print(f"\nresults are in {results.relative_to(ROOT)}/")
+        good &= run_peers(build, chosen, results, options.turns, options.only)
+    if results is not None:
+        print(f"\nresults are in {results.relative_to(ROOT)}/")
     sys.exit(0 if good else 1)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A comparison as a picture: for every case how many times our time each peer takes; and, of cases whose names end in
-`columns N`, their times over N."""
+`columns N`, their times over N. Of a question of many cases one row for every group, the worst first."""
 import math
 import re
 from html import escape
@@ -31,22 +31,28 @@ def duration(nanoseconds):
     return f"{nanoseconds:.3g} ns"
 
 
-def ratios(best, colours, top):
-    """A row for each case."""
-    # What a peer says in whole units may be 0, which has no place on a scale of ratios.
-    best = {case: {who: t for who, t in times.items() if t > 0} for case, times in best.items()}
-    all_ratios = [t / times["strop"] for times in best.values() for who, t in times.items() if who != "strop"]
+def scale(all_ratios, top, bottom):
+    """Where a ratio stands, and the lines of the scale."""
     low = min(-1, math.floor(math.log2(min(all_ratios))))
     high = max(1, math.ceil(math.log2(max(all_ratios))))
 
     def x(ratio):
         return LEFT + (math.log2(ratio) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
 
-    bottom = top + ROW * len(best)
     out = ""
     for power in range(low, high + 1):
         out += line(x(2.0**power), top - 4, x(2.0**power), bottom, "#888" if power == 0 else "#e4e4e4", 1.5 if power == 0 else 1)
         out += text(x(2.0**power), top - 8, f"{2**power}x" if power >= 0 else f"1/{2**-power}x", "middle", "#666", 10)
+    return x, out
+
+
+def ratios(best, colours, top):
+    """A row for each case."""
+    # What a peer says in whole units may be 0, which has no place on a scale of ratios.
+    best = {case: {who: t for who, t in times.items() if t > 0} for case, times in best.items()}
+    all_ratios = [t / times["strop"] for times in best.values() for who, t in times.items() if who != "strop"]
+    bottom = top + ROW * len(best)
+    x, out = scale(all_ratios, top, bottom)
     for k, (case, times) in enumerate(best.items()):
         y = top + ROW * k + ROW / 2
         out += text(LEFT - 10, y + 4, case, "end") + text(WIDTH - RIGHT + 12, y + 4, duration(times["strop"]), "start", OURS)
@@ -78,6 +84,27 @@ def curves(title, series, colours, left, top, width, height):
         out += f'<polyline points="{path}" fill="none" stroke="{colours[who]}" stroke-width="{3 if who == "strop" else 1.5}"/>\n'
         out += "".join(dot(x, y, colours[who]) for x, y in places)
     return out
+
+
+def ranked(title, groups, note):
+    """An SVG document of {group: [(ratio, whether it is backward)]}: a row for each, the one with the lowest ratio first. Its
+    discs are forward, its rings backward; right of it stands the geometric mean."""
+    order = sorted(groups, key=lambda group: min(groups[group])[0])
+    top = 94
+    bottom = top + ROW * len(order)
+    x, rows = scale([ratio for found in groups.values() for ratio, _ in found], top, bottom)
+    for k, group in enumerate(order):
+        y = top + ROW * k + ROW / 2
+        mean = math.exp(sum(math.log(ratio) for ratio, _ in groups[group]) / len(groups[group]))
+        rows += text(LEFT - 10, y + 4, group, "end") + text(WIDTH - RIGHT + 12, y + 4, f"{mean:.2f}x", "start", OURS)
+        rows += line(LEFT, y, WIDTH - RIGHT, y, "#f0f0f0")
+        for ratio, backward in groups[group]:
+            colour = COLOURS[0] if ratio < 1 else OURS
+            fill = f'fill="none" stroke="{colour}" stroke-width="1.5"' if backward else f'fill="{colour}" fill-opacity="0.7"'
+            rows += f'<circle cx="{x(ratio):.1f}" cy="{y:.1f}" r="3.5" {fill}/>\n'
+    out = text(20, 26, title, size=15) + text(20, 50, note)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 20}" font-family="sans-serif">\n'
+            f'<rect width="{WIDTH}" height="{bottom + 20}" fill="white"/>\n{out}{rows}</svg>\n')
 
 
 def picture(title, best, peers):
