@@ -40,12 +40,12 @@ inline const NDArray& with_all_rows(std::string_view op, std::string_view what, 
   return a;
 }
 
-/// The new weight begins as the old one, where it is another array.
-inline void start_from_weight(std::string_view op, const NDArray& weight, const NDArray& out) {
+/// The new weight begins as the old one, where it is another array; without the values where all rows follow.
+inline void start_from_weight(std::string_view op, const NDArray& weight, const NDArray& out, bool all = false) {
   const NDArray& from = with_all_rows(op, "weight", weight, false);
   if (out.is(weight) || out.bytes() == from.bytes()) return;
   if (out.storage() == row_sparse) copy_structure(from, out);
-  copy_bytes(out.bytes(), from.bytes(), from.stored() * size_of(from.dtype()));
+  if (!all) copy_bytes(out.bytes(), from.bytes(), from.stored() * size_of(from.dtype()));
 }
 
 /// Whether states are stored as their weight is, which a lazy update takes: a dense state beside a row_sparse weight
@@ -63,6 +63,19 @@ inline void check_rows(const NDArray& grad, std::int64_t rows) {
 
 inline namespace STROP_ISA {
 
+/// Between rows anywhere and rows that follow each other: f(element of the first, element of the second).
+template <class E, class I, class F>
+void each_of_rows(const I* rows, std::int64_t count, std::int64_t width, E* anywhere, E* together, F f) {
+  if (width == 1) {
+    for (std::int64_t i = 0; i < count; ++i) f(anywhere[rows[i]], together[i]);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i, together += width) {
+    E* const row = anywhere + rows[i] * width;
+    for (std::int64_t j = 0; j < width; ++j) f(row[j], together[j]);
+  }
+}
+
 /// Applies Step, a map of (weight, grad, states…) to (weight, states…), to all elements or, where `lazy`, to the rows
 /// that a row_sparse gradient stores. What a gradient stores for one row adds up.
 template <class Step, class E>
@@ -71,7 +84,8 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   constexpr std::size_t inputs = arity<Step>;
   const NDArray grad = merged(given);
   if (grad.storage() == row_sparse) check_rows(grad, out.shape()[0]);
-  start_from_weight(op, weight, out);
+  const bool all = grad.storage() == dense || grad.nnz() == out.shape()[0];  // the rows ascend
+  start_from_weight(op, weight, out, all || !lazy);
   E* data[inputs];  // the new weight stands where the gradient would
   data[0] = data[1] = out.pointer<E>();
   for (std::size_t k = 2; k < inputs; ++k) {
@@ -79,42 +93,68 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
     with_all_rows(op, names[k], state, true);
     data[k] = state.template pointer<E>();
   }
-  const auto run = [&](const E* gradient, std::int64_t at, std::int64_t n) {
+  const auto run = [&](const E* old, const E* gradient, E* const* from, std::int64_t at, std::int64_t n) {
     const void* in[inputs];
     void* to[inputs - 1];
-    in[0] = data[0] + at;
+    in[0] = old + at;
     in[1] = gradient;
-    to[0] = data[0] + at;
-    for (std::size_t i = 2; i < inputs; ++i) in[i] = to[i - 1] = data[i] + at;
+    to[0] = from[0] + at;
+    for (std::size_t i = 2; i < inputs; ++i) in[i] = to[i - 1] = from[i] + at;
     lane_loop<Step, E>(&step, in, to, n);
   };
-  if (grad.storage() == dense) {
-    const E* gradient = grad.pointer<const E>();
-    return parallel_for(out.size(), 1 << 15,
-                        [&](std::int64_t begin, std::int64_t end) { run(gradient + begin, begin, end - begin); });
-  }
+  const E *const gradient = grad.pointer<const E>(), *const old = weight.pointer<const E>();
+  if (all)
+    return parallel_for(out.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
+      run(old, gradient + begin, data, begin, end - begin);
+    });
   const std::int64_t rows = out.shape()[0], width = out.shape().size(1, out.ndim());
-  const IndexReader indices(grad.indices());
-  const E* gradient = grad.pointer<const E>();
-  if (lazy) {
+  if (width == 0) return;
+  constexpr std::int64_t block = 1024, widest = 64;  // elements that are computed together; of a row that is narrow
+  const std::int64_t together = std::max<std::int64_t>(1, block / width),
+                     grain = std::max<std::int64_t>(1, (1 << 14) / width);
+  const auto by = [&](const auto* indices) {
+    const auto narrow_rows = [&](std::int64_t begin, std::int64_t end) {
+      E collected[inputs][unsigned_size(block)], *from[inputs];
+      for (std::size_t k = 0; k < inputs; ++k) from[k] = collected[k];
+      for (std::int64_t i = begin; i < end; i += together) {
+        const std::int64_t n = std::min(together, end - i);
+        for (std::size_t k = 0; k < inputs; ++k)
+          if (k != 1) each_of_rows(indices + i, n, width, data[k], from[k], [](E& x, E& y) { y = x; });
+        run(from[0], gradient + i * width, from, 0, n * width);
+        for (std::size_t k = 0; k < inputs; ++k)
+          if (k != 1) each_of_rows(indices + i, n, width, data[k], from[k], [](E& x, E& y) { x = y; });
+      }
+    };
     const std::int64_t asked = std::min<std::int64_t>(512, width * std::int64_t{sizeof(E)});
-    const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
+    const auto wide_rows = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         if (i + 8 < end) {  // the rows are anywhere: what is asked for early does not stop the work
           const std::int64_t next = indices[i + 8] * width;
           for (std::size_t tensor = 1; tensor < inputs; ++tensor) prefetch_lines<true>(data[tensor] + next, asked);
         }
-        run(gradient + i * width, indices[i] * width, width);
+        run(data[0], gradient + i * width, data, indices[i] * width, width);
       }
     };
-    return parallel_for(grad.nnz(), std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, width)),
-                        update_rows);
-  }
-  const detail::List<E> zeros(width, E(0));
-  for (std::int64_t row = 0, i = 0; row < rows; ++row) {
-    const bool stored = i < grad.nnz() && indices[i] == row;
-    run(stored ? gradient + i++ * width : zeros.data(), row * width, width);
-  }
+    const auto every_row = [&](std::int64_t begin, std::int64_t end) {
+      std::int64_t i = std::lower_bound(indices, indices + grad.nnz(), begin) - indices;
+      List<E> memory(together * width);
+      E* const filled = memory.data();
+      for (std::int64_t row = begin; row < end; row += together) {
+        const std::int64_t n = std::min(together, end - row);
+        std::fill_n(filled, n * width, E(0));
+        for (; i < grad.nnz() && indices[i] < row + n; ++i)
+          std::copy_n(gradient + i * width, width, filled + (indices[i] - row) * width);
+        run(old, filled, data, row * width, n * width);
+      }
+    };
+    if (!lazy)
+      parallel_for(rows, grain, every_row);
+    else if (width < widest)
+      parallel_for(grad.nnz(), grain, narrow_rows);
+    else
+      parallel_for(grad.nnz(), grain, wide_rows);
+  };
+  IndexReader(grad.indices()).as_stored(by);
 }
 
 }  // namespace STROP_ISA
