@@ -225,7 +225,7 @@ slice_like: data? -> output
 softmax: data -> output; output -> data; data? -> output?
 softmax_cross_entropy: data -> label, output; output -> data?, label?; data? -> data, output
 softmin: data -> output; output -> data; data? -> output?
-sort: data -> output, indices; data? -> output?, indices?
+sort: data -> output; data? -> output?
 space_to_depth: data -> output; data? -> output?
 squeeze: data -> output
 stack: arg0 -> arg1, output; output -> arg0, arg1; arg0? -> arg0, output

@@ -63,23 +63,16 @@ inline constexpr Note order_notes[] = {{"axis", "the axis that is put in order; 
 struct Sort {
   std::optional<int> axis = -1;
   bool is_ascend = true;
-  static constexpr std::string_view name = "sort", aliases[] = {"_npi_sort"}, outputs[] = {"output", "indices"};
+  static constexpr std::string_view name = "sort", aliases[] = {"_npi_sort"};
   static constexpr const char* doc = "The elements along axis in order, of the whole array where axis is None.";
   static constexpr std::span<const Note> notes = detail::order_notes;
-  static constexpr int visible = 1;
   constexpr void infer_shape(Shapes& s) const {
-    if (!s.in(0).has_rank()) return;
-    for (int k = 0; k < 2; ++k) s.set_out(k, detail::ordered_shape(s.in(0), axis, 0, s.op()));
-  }
-  template <int = 0>
-  constexpr void infer_type(Types& t) const {
-    t.set_out(0, t.in(0));
-    t.set_in(0, t.out(0));
-    t.set_out(1, i64);
+    if (s.in(0).has_rank()) s.set_out(0, detail::ordered_shape(s.in(0), axis, 0, s.op()));
   }
   template <detail::Sortable E>
-  void forward(Cpu&, const NDArray& x, NDArray& y, NDArray& indices) const;
-  void grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const;
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
+  template <detail::Sortable E>
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"data", NDArray> x, Grad<"data", NDArray> dx) const;
 };
 
 /// The gradient is 0. They have type `dtype` and the shape of the input. Error: the axis is outside, `dtype` does not

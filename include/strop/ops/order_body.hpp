@@ -5,11 +5,11 @@
 #include <strop/ops/cast.hpp>
 #include <strop/ops/cast_body.hpp>
 #include <strop/ops/order.hpp>
+#include <strop/ops/order_kernels.hpp>
 #include <strop/ops/shape/move_body.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 
 namespace strop::inline v0 {
@@ -21,32 +21,40 @@ inline std::int64_t ordered_count(const NDArray& x, std::optional<int> axis, std
   return k >= 1 ? k : ordered_rows(x.shape(), axis).length;
 }
 
-/// Calls f(row, offset of its first element, distance of its elements, positions of the first `count` in order).
+inline namespace STROP_ISA {
+
+/// Calls f(row, offset of its first element, parts, memory) for each row; `numbers`: how many of 64 bits the memory
+/// has. Threads take rows or, where these are few and long, parts of each.
+template <class F>
+void each_row(const AxisSplit& s, std::int64_t numbers, F f) {
+  const std::int64_t rows = s.outer * s.inner, parts = rows < num_threads() ? parts_of_list(s.length, 0) : 1;
+  const auto work = [&](std::int64_t begin, std::int64_t end) {
+    const NDArray memory({numbers}, i64);
+    for (std::int64_t row = begin; row < end; ++row)
+      f(row, row / s.inner * s.length * s.inner + row % s.inner, parts, memory.pointer<std::uint64_t>());
+  };
+  if (s.length == 0) return;
+  if (parts > 1)
+    work(0, rows);
+  else
+    parallel_for(rows, std::max<std::int64_t>(1, 4096 / s.length), work);
+}
+
+/// Calls f(row, the row's keys, positions of the first `count` in order).
 template <class E, class F>
 void each_ordered(const NDArray& x, std::optional<int> axis, std::int64_t count, bool ascending, F f) {
-  const E* data = x.pointer<const E>();
   const AxisSplit s = ordered_rows(x.shape(), axis);
-  if (s.length == 0) return;
-  parallel_for(s.outer * s.inner, std::max<std::int64_t>(1, 4096 / s.length),
-               [&](std::int64_t begin, std::int64_t end) {
-                 detail::List<std::int64_t> at(s.length);
-                 for (std::int64_t row = begin; row < end; ++row) {
-                   const std::int64_t first = row / s.inner * s.length * s.inner + row % s.inner;
-                   const E* from = data + first;
-                   std::iota(at.begin(), at.end(), std::int64_t{0});
-                   const auto less = [&](E a, E b) { return a < b || (b != b && a == a); };
-                   const auto before = [&](std::int64_t i, std::int64_t j) {
-                     const E a = from[i * s.inner], b = from[j * s.inner];
-                     if (ascending ? less(a, b) : less(b, a)) return true;
-                     return !(ascending ? less(b, a) : less(a, b)) && i < j;
-                   };
-                   if (count < s.length)
-                     std::partial_sort(at.begin(), at.begin() + count, at.end(), before);
-                   else
-                     std::sort(at.begin(), at.end(), before);
-                   f(row, first, s.inner, at.data());
-                 }
-               });
+  const bool few = count <= s.length / 4;
+  each_row(s, few ? count : 2 * s.length,
+           [&](std::int64_t row, std::int64_t first, std::int64_t parts, std::uint64_t* memory) {
+             const KeyRow<E> keys(x.pointer<const E>() + first, s.inner, s.length, ascending);
+             if (few)
+               f(row, keys, first_positions(keys, count, memory, parts));
+             else if (s.length >> 32 == 0)
+               f(row, keys, sorted_positions(keys, memory, parts));
+             else
+               f(row, keys, sorted_far_positions(keys, memory));
+           });
 }
 
 /// Where the results of a row go: `count` of them along the axis.
@@ -54,23 +62,40 @@ inline std::int64_t ordered_offset(std::int64_t row, std::int64_t inner, std::in
   return row / inner * count * inner + row % inner;
 }
 
+/// Writes positions [begin, end) of a row, `inner` elements from one to the next.
+inline void write_positions(const Positions& at, std::int64_t begin, std::int64_t end, const NDArray& out,
+                            std::int64_t to, std::int64_t inner) {
+  constexpr std::int64_t most = 512;
+  std::int64_t some[most];
+  alignas(8) std::byte converted[8 * most];
+  const std::int64_t size = size_of(out.dtype());
+  for (std::int64_t i = begin; i < end; i += most) {
+    const std::int64_t n = std::min(most, end - i);
+    for (std::int64_t j = 0; j < n; ++j) some[j] = at[i + j];
+    std::byte* const place = out.bytes() + (to + i * inner) * size;
+    convert_elements(i64, some, out.dtype(), inner == 1 ? place : converted, n);
+    for (std::int64_t j = 0; inner != 1 && j < n; ++j) copy_bytes(place + j * inner * size, converted + j * size, size);
+  }
+}
+
 /// The first `count` elements of each row in order, and their positions; either array may be absent.
 template <class E>
 void order(const NDArray& x, std::optional<int> axis, std::int64_t k, bool ascending, const NDArray* values,
            const NDArray* positions) {
   const std::int64_t count = ordered_count(x, axis, k);
-  each_ordered<E>(x, axis, count, ascending,
-                  [&](std::int64_t row, std::int64_t first, std::int64_t inner, const std::int64_t* at) {
-                    const std::int64_t to = ordered_offset(row, inner, count);
-                    for (std::int64_t i = 0; i < count; ++i) {
-                      const std::int64_t place = to + i * inner;
-                      if (values != nullptr) values->pointer<E>()[place] = x.pointer<const E>()[first + at[i] * inner];
-                      if (positions != nullptr)
-                        convert_elements(i64, at + i, positions->dtype(),
-                                         positions->bytes() + place * size_of(positions->dtype()), 1);
-                    }
-                  });
+  each_ordered<E>(x, axis, count, ascending, [&](std::int64_t row, const KeyRow<E>& keys, const Positions& at) {
+    const std::int64_t inner = keys.stride, to = ordered_offset(row, inner, count);
+    parallel_for(count, order_grain, [&](std::int64_t begin, std::int64_t end) {
+      if (values != nullptr) {
+        E* const place = values->pointer<E>() + to;
+        for (std::int64_t i = begin; i < end; ++i) place[i * inner] = keys.element(at[i]);
+      }
+      if (positions != nullptr) write_positions(at, begin, end, *positions, to, inner);
+    });
+  });
 }
+
+}  // namespace STROP_ISA
 
 /// dx = 0, then dx[positions] = dy: the gradient of elements that were chosen by their order.
 inline void place_ordered(const NDArray& dy, const NDArray& positions, std::optional<int> axis, const NDArray& dx) {
@@ -92,12 +117,27 @@ inline void place_ordered(const NDArray& dy, const NDArray& positions, std::opti
 }  // namespace detail
 
 template <detail::Sortable E>
-inline void Sort::forward(Cpu&, const NDArray& x, NDArray& y, NDArray& indices) const {
-  detail::order<E>(x, axis, 0, is_ascend, &y, &indices);
+inline void Sort::forward(Cpu&, const NDArray& x, NDArray& y) const {
+  const detail::AxisSplit s = detail::ordered_rows(x.shape(), axis);
+  detail::each_row(s, s.length * std::int64_t{sizeof(typename detail::KeyRow<E>::U)} / 4,
+                   [&](std::int64_t, std::int64_t first, std::int64_t parts, std::uint64_t* memory) {
+                     const detail::KeyRow<E> keys(x.pointer<const E>() + first, s.inner, s.length, is_ascend);
+                     detail::sorted_values(keys, y.pointer<E>() + first, memory, parts);
+                   });
 }
 
-inline void Sort::grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const {
-  if (dx.defined()) detail::place_ordered(dy, at, axis, dx);
+/// dx[positions of the elements in order] = dy.
+template <detail::Sortable E>
+inline void Sort::grad(Cpu&, Head<"output", NDArray> dy, In<"data", NDArray> x, Grad<"data", NDArray> dx) const {
+  if (!dx.defined()) return;
+  const E* const from = dy.template pointer<const E>();
+  detail::each_ordered<E>(x, axis, detail::ordered_count(x, axis, 0), is_ascend,
+                          [&](std::int64_t, const detail::KeyRow<E>& row, const detail::Positions& at) {
+                            const std::int64_t first = row.from - x.template pointer<const E>();
+                            E* const to = dx.template pointer<E>() + first;
+                            for (std::int64_t i = 0; i < row.n; ++i)
+                              to[at[i] * row.stride] = from[first + i * row.stride];
+                          });
 }
 
 template <detail::Sortable E>
@@ -112,8 +152,9 @@ inline void Topk::forward(Cpu&, const NDArray& x, NDArray& y, NDArray& at) const
   detail::zero_elements(y);
   const std::int64_t count = detail::ordered_count(x, axis, k);
   detail::each_ordered<E>(x, axis, count, is_ascend,
-                          [&](std::int64_t, std::int64_t first, std::int64_t inner, const std::int64_t* chosen) {
-                            for (std::int64_t i = 0; i < count; ++i) y.pointer<E>()[first + chosen[i] * inner] = E(1);
+                          [&](std::int64_t, const detail::KeyRow<E>& row, const detail::Positions& chosen) {
+                            E* const to = y.pointer<E>() + (row.from - x.pointer<const E>());
+                            for (std::int64_t i = 0; i < count; ++i) to[chosen[i] * row.stride] = E(1);
                           });
 }
 

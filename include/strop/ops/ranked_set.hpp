@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
+#include <strop/ops/counting_sort.hpp>
 #include <strop/ops/sparse_kernels.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -36,12 +37,6 @@ std::int64_t list_bits(std::uint64_t bits, std::int64_t w, I* to, std::int64_t r
     i += Group;
   } while (i < count);
   return count;
-}
-
-/// In how many parts threads go through a list: what they find does not depend on it. `table`: what each part prepares.
-inline std::int64_t parts_of_list(std::int64_t count, std::int64_t table) {
-  const std::int64_t most = count / std::max<std::int64_t>(std::int64_t{1} << 14, table);
-  return std::clamp<std::int64_t>(most, 1, std::min(num_threads(), 16));
 }
 
 /// A set of numbers below `extent`, and the place of each in their ascending order: a bit a number, and beside each
