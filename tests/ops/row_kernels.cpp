@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Softmaxes and normalisations in registers of lanes: of float what they are of double, at every extent
+/// Softmaxes, normalisations and pooling in registers of lanes: of float what they are of double, at every extent
 /// beside an axis, with ends of registers, for any number of threads.
 #include <doctest/doctest.h>
 
@@ -138,4 +138,122 @@ TEST_CASE("softmax_cross_entropy of any number of classes") {
     CHECK(off({numbers({40, classes}, -5, 5)},
               [&](const auto& in) { return softmax_cross_entropy(in[0], label.to(in[0].dtype())); }) <= 1e-6);
   }
+}
+
+namespace {
+
+/// Pooling of planes, element by element.
+Results pooled(const std::vector<double>& x, std::int64_t images, std::int64_t rows, std::int64_t cols,
+               const Pooling& p, const Shape& shape, const std::vector<double>& dy) {
+  const std::int64_t oh = shape[2], ow = shape[3];
+  const auto step = [](const Shape& s, int i, std::int64_t otherwise) { return s.ndim() == 0 ? otherwise : s[i]; };
+  const std::int64_t kh = p.global_pool ? rows : p.kernel[0], kw = p.global_pool ? cols : p.kernel[1];
+  const std::int64_t sh = step(p.stride, 0, 1), sw = step(p.stride, 1, 1), ph = step(p.pad, 0, 0),
+                     pw = step(p.pad, 1, 0);
+  Results out(2);
+  out[0].resize(dy.size());
+  out[1].resize(x.size());
+  for (std::int64_t n = 0; n < images; ++n)
+    for (std::int64_t a = 0; a < oh; ++a)
+      for (std::int64_t b = 0; b < ow; ++b) {
+        const std::size_t to = static_cast<std::size_t>((n * oh + a) * ow + b);
+        const bool largest = p.pool_type == Pooling::max;
+        double most = -std::numeric_limits<double>::infinity(), sum = 0, all = 0, inside = 0;
+        std::size_t first = x.size();
+        std::vector<std::size_t> places;
+        for (std::int64_t i = a * sh - ph; i < std::min(a * sh - ph + kh, rows + ph); ++i)
+          for (std::int64_t j = b * sw - pw; j < std::min(b * sw - pw + kw, cols + pw); ++j) {
+            all += 1;
+            if (i < 0 || j < 0 || i >= rows || j >= cols) continue;
+            const std::size_t at = static_cast<std::size_t>((n * rows + i) * cols + j);
+            inside += 1, sum += x[at];
+            places.push_back(at);
+            if (x[at] > most) most = x[at], first = at;
+          }
+        const double count = p.pool_type == Pooling::sum ? 1 : p.count_include_pad.value_or(true) ? all : inside;
+        out[0][to] = largest ? most : count == 0 ? 0 : sum / count;
+        if (largest && first < x.size()) out[1][first] += dy[to];
+        if (!largest)
+          for (const std::size_t at : places) out[1][at] += dy[to] / count;
+      }
+  return out;
+}
+
+void check_pooling(const Shape& shape, Pooling p) {
+  const NDArray x = numbers(shape);
+  for (std::int64_t i = 0; i < x.size(); i += 5)  // equal ones, and some that are no numbers or none
+    x.pointer<float>()[i] = p.pool_type != Pooling::max ? 1 : i % 3 == 0 ? 2 : i % 7 == 0 ? std::nanf("") : -1;
+  for (const Dtype type : {f32, f64})
+    for (const bool add : {false, true}) {
+      const NDArray in = x.to(type).copy();
+      in.attach_grad(add ? GradRequest::add : GradRequest::write);
+      NDArray y;
+      {
+        const record scope;
+        y = pooling(in, p);
+      }
+      NDArray head(y.shape(), f32);
+      for (std::int64_t i = 0; i < y.size(); ++i) head.pointer<float>()[i] = static_cast<float>(i * 37 % 101 - 40) / 64;
+      y.backward(head.to(type));
+      Results wanted = pooled(x.to_vector<double>(), shape[0] * shape[1], shape[2], shape[3], p, y.shape(),
+                              head.to_vector<double>());
+      const std::vector<double> got = y.to_vector<double>(), slopes = in.grad().to_vector<double>();
+      double far = 0, slopes_far = 0;
+      for (std::size_t i = 0; i < got.size(); ++i)
+        if (got[i] != wanted[0][i]) far = std::max(far, std::abs(got[i] - wanted[0][i]));
+      for (std::size_t i = 0; i < slopes.size(); ++i)
+        slopes_far = std::max(slopes_far, std::abs(slopes[i] - wanted[1][i]));
+      INFO(shape, " kernel ", p.kernel, " stride ", p.stride, " pad ", p.pad, " type ", static_cast<int>(p.pool_type),
+           " convention ", static_cast<int>(p.pooling_convention));
+      CHECK(far <= (type == f64 ? 1e-13 : 8e-6));
+      CHECK(slopes_far <= (type == f64 ? 1e-13 : 4e-6));
+      if (!add) continue;
+      const NDArray sum = full(y.shape(), 2, type);
+      pooling(in, p, add_to(sum));
+      double added = 0;
+      const std::vector<double> more = sum.to_vector<double>();
+      for (std::size_t i = 0; i < more.size(); ++i)
+        if (std::isfinite(got[i])) added = std::max(added, std::abs(more[i] - 2 - got[i]));
+      CHECK(added <= 1e-5);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("pooling of planes of any width, in registers") {
+  for (const std::int64_t cols : {3, 7, 8, 15, 16, 17, 31, 33, 56, 70})
+    for (const auto type : {Pooling::max, Pooling::avg, Pooling::sum})
+      for (const auto convention : {Pooling::valid, Pooling::full}) {
+        const Shape shape{2, 3, 9, cols};
+        Pooling p{.pool_type = type, .pooling_convention = convention};
+        for (const Shape& kernel : {Shape{2, 2}, Shape{3, 3}, Shape{1, 3}, Shape{3, 2}})
+          for (const Shape& stride : {Shape{1, 1}, Shape{2, 2}, Shape{1, 3}, Shape{3, 2}}) {
+            p.kernel = kernel, p.stride = stride, p.pad = {};
+            check_pooling(shape, p);
+            p.pad = Shape{1, 1};
+            p.count_include_pad = cols % 2 == 0;
+            check_pooling(shape, p);
+            p.count_include_pad = {};
+          }
+      }
+  for (const auto type : {Pooling::max, Pooling::avg, Pooling::sum})
+    for (const std::int64_t cols : {1, 3, 7, 16, 40}) {
+      check_pooling({3, 5, 7, cols}, {.pool_type = type, .global_pool = true});
+      check_pooling({3, 5, 7, cols}, {.kernel = {7, cols}, .pool_type = type});
+    }
+}
+
+TEST_CASE("means of equal numbers are these numbers, for any number of threads") {
+  const NDArray x = full({4, 64, 30, 30}, 0.1f, f32);
+  const int before = num_threads();
+  for (const int threads : {1, 2, 5}) {
+    set_num_threads(threads);
+    for (const auto& p :
+         {Pooling{.kernel = {3, 3}, .pool_type = Pooling::avg}, Pooling{.kernel = {7, 7}, .pool_type = Pooling::avg},
+          Pooling{.pool_type = Pooling::avg, .global_pool = true}}) {
+      const std::vector<float> y = pooling(x, p).to_vector<float>();
+      CHECK(std::all_of(y.begin(), y.end(), [](float v) { return v == 0.1f; }));
+    }
+  }
+  set_num_threads(before);
 }

@@ -3,6 +3,7 @@
 /// Bodies of the operators of ops/pooling.hpp, which only what builds their kernels reads.
 #pragma once
 #include <strop/ops/pooling.hpp>
+#include <strop/ops/pooling_kernels.hpp>
 #include <strop/ops/windows_body.hpp>
 
 #include <algorithm>
@@ -83,6 +84,117 @@ struct Pooler {
         }
     });
   }
+  /// What a window counts along an axis: 1 where it counts nothing.
+  double counted(int axis, std::int64_t window) const {
+    const Windows& w = windows;
+    const std::int64_t begin = window * w.stride[axis] - w.pad[axis], low = std::max<std::int64_t>(begin, 0),
+                       end = std::min(begin + w.kernel[axis], w.in[axis] + w.pad[axis]);
+    const std::int64_t n = with_padding ? end - begin : std::min(end, w.in[axis]) - low;
+    return n <= 0 ? 1 : static_cast<double>(n);
+  }
+  /// Whether there is one window, of all elements, which lie beside each other.
+  bool global() const {
+    for (int i = 0; i < Windows::axes; ++i)
+      if (windows.out[i] != 1 || windows.kernel[i] != windows.in[i] || windows.pad[i] != 0) return false;
+    return inner == 1 && windows.in_size() != 0;
+  }
+  /// Whether registers serve the windows of this operator: the largest, sums and means.
+  template <class E>
+  bool in_registers() const {
+    return inner == 1 && windows.in_size() != 0 && PlaneOfWindows<E>(windows).fits();
+  }
+  /// f(image) for all images of a channel, on several threads, each with what make() gives.
+  template <class Make, class F>
+  void each_image(Make make, F f) const {
+    parallel_for(images, grain(), [&](std::int64_t low, std::int64_t high) {
+      auto own = make();
+      for (std::int64_t image = low; image < high; ++image) f(image, own);
+    });
+  }
+  /// The largest of each window, or what windows add up to, over what they count where that is asked for.
+  template <class E>
+  void largest_in_registers(const E* x, E* y, bool add) const {
+    const std::int64_t in = windows.in_size(), out = windows.out_size();
+    if (global())
+      return each_image([] { return 0; },
+                        [&](std::int64_t image, int) {
+                          const E most = largest_of_row(x + image * in, in, E(1));
+                          y[image] = add ? y[image] + most : most;
+                        });
+    const PlaneOfWindows<E> plane(windows);
+    each_image(
+        [&] { return List<E>(plane.width, -std::numeric_limits<E>::infinity()); },
+        [&](std::int64_t image, List<E>& row) { plane.largest(x + image * in, y + image * out, add, row.data()); });
+  }
+  template <class E>
+  void sums_in_registers(const E* x, E* y, bool add, bool means) const {
+    const std::int64_t in = windows.in_size(), out = windows.out_size();
+    if (global()) {
+      const double count = means ? static_cast<double>(in) : 1;
+      return each_image([] { return 0; },
+                        [&](std::int64_t image, int) {
+                          const E sum = static_cast<E>(wide_sum(x + image * in, in) / count);
+                          y[image] = add ? y[image] + sum : sum;
+                        });
+    }
+    const PlaneOfWindows<E> plane(windows);
+    List<double> parts = parts_of_rows(plane.width, means);
+    if constexpr (sizeof(E) < sizeof(double))
+      for (double& part : parts) part = 1 / part;
+    each_image([&] { return List<double>(plane.width); },
+               [&](std::int64_t image, List<double>& row) {
+                 plane.sums(x + image * in, y + image * out, add, row.data(), parts.data(),
+                            [&](int axis, std::int64_t window) { return means ? counted(axis, window) : 1; });
+               });
+  }
+  template <class E>
+  void gradient_of_largest_in_registers(const E* dy, const E* x, E* dx, bool add) const {
+    const std::int64_t in = windows.in_size(), out = windows.out_size();
+    const auto start = [&](std::int64_t image) {
+      if (!add) std::fill_n(dx + image * in, in, E(0));
+      return dx + image * in;
+    };
+    constexpr E lowest = -std::numeric_limits<E>::infinity();
+    if (global())
+      return each_image([] { return 0; },
+                        [&](std::int64_t image, int) {
+                          E* const to = start(image);
+                          const E* const from = x + image * in;
+                          const E most = largest_of_row(from, in, E(1));
+                          if (most != lowest) to[std::find(from, from + in, most) - from] += dy[image];
+                        });
+    const PlaneOfWindows<E> plane(windows);
+    const std::int64_t rows = windows.kernel[0] * windows.kernel[1];
+    each_image([&] { return List<E>((rows + 1) * plane.width, lowest); },
+               [&](std::int64_t image, List<E>& space) {
+                 plane.gradient_of_largest(dy + image * out, x + image * in, start(image), space.data(),
+                                           space.data() + rows * plane.width);
+               });
+  }
+  template <class E>
+  void gradient_of_sums_in_registers(const E* dy, E* dx, bool add, bool means) const {
+    const std::int64_t in = windows.in_size(), out = windows.out_size();
+    if (global()) {
+      const E count = means ? static_cast<E>(in) : E(1);
+      return each_image([] { return 0; },
+                        [&](std::int64_t image, int) {
+                          E* const to = dx + image * in;
+                          const E part = dy[image] / count;
+                          if (!add) return fill_row(to, in, part);
+                          for (std::int64_t i = 0; i < in; ++i) to[i] += part;
+                        });
+    }
+    const PlaneOfWindows<E> plane(windows);
+    const List<double> parts = parts_of_rows(plane.width, means);
+    each_image([&] { return List<E>(2 * plane.width + 2 * windows.kernel[2]); },
+               [&](std::int64_t image, List<E>& space) {
+                 if (!add) std::fill_n(dx + image * in, in, E(0));
+                 plane.gradient_of_sums(
+                     dy + image * out, dx + image * in, space.data(), space.data() + plane.width, parts.data(),
+                     [&](int axis, std::int64_t window) { return means ? counted(axis, window) : 1; });
+               });
+  }
+
   /// f(head gradient, elements of a window, their gradients, the window) adds to the gradients.
   template <class E, class F>
   void gradient(const E* dy, const E* x, E* dx, bool add, F f) const {
@@ -103,8 +215,14 @@ struct Pooler {
   }
 
  private:
+  /// What each window of a row counts along the last axis.
+  List<double> parts_of_rows(std::int64_t width, bool means) const {
+    List<double> parts(width, 1.0);
+    for (std::int64_t c = 0; means && c < windows.out[2]; ++c) parts[c] = counted(2, c);
+    return parts;
+  }
   std::int64_t grain() const {
-    return std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, windows.in_size() * inner));
+    return (1 << 14) / std::max<std::int64_t>(1, (windows.in_size() + windows.out_size()) * inner) + 1;
   }
 };
 
@@ -118,6 +236,9 @@ inline void Pooling::forward(Cpu& ctx, View<const E> x, View<E> y) const {
   const detail::Windows& w = pooler.windows;
   const std::int64_t step = pooler.inner;
   const bool add = ctx.request() == Request::add;
+  const bool registers = pooler.global() || pooler.in_registers<E>();
+  if (registers && pool_type == max) return pooler.largest_in_registers(x.data(), y.data(), add);
+  if (registers && power() == 1) return pooler.sums_in_registers(x.data(), y.data(), add, pool_type == avg);
   if (pool_type == max)
     return pooler.result(x.data(), y.data(), add, [&](const E* in, const detail::CutWindow& cut) {
       E most = -std::numeric_limits<E>::infinity();
@@ -140,6 +261,10 @@ inline void Pooling::grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data",
   const std::int64_t step = pooler.inner;
   const bool add = ctx.request() == Request::add;
   const int p = power();
+  const bool registers = pooler.global() || pooler.in_registers<E>();
+  if (registers && pool_type == max)
+    return pooler.gradient_of_largest_in_registers(dy.data(), x.data(), dx.data(), add);
+  if (registers && p == 1) return pooler.gradient_of_sums_in_registers(dy.data(), dx.data(), add, pool_type == avg);
   pooler.gradient(dy.data(), x.data(), dx.data(), add, [&](E head, const E* in, E* out, const detail::CutWindow& cut) {
     if (pool_type == max) {
       E most = -std::numeric_limits<E>::infinity();
