@@ -63,7 +63,7 @@ template <class Bits>
       return R::reversed(R::load(from - i - (R::lanes - 1)));
     });
   std::int64_t i = 0;
-#ifndef STROP_NO_LANES
+#ifdef STROP_MOVES_IN_LANES
   if (out == 1 && in == 2)
     for (; i + R::lanes < n; i += R::lanes)  // reads one element more than it takes
       R::store(to + i, R::template every_second<0>(R::load(from + 2 * i), R::load(from + 2 * i + R::lanes)));
@@ -78,7 +78,7 @@ template <class Bits>
 template <class Bits>
 void move_repeated(const Bits* from, Bits* to, std::int64_t rows, std::int64_t times, std::int64_t in, bool past) {
   std::int64_t r = 0;
-#ifndef STROP_NO_LANES
+#ifdef STROP_MOVES_IN_LANES
   // as many equal columns, which lie in turn
   if (in == 1 && with_power<Bits>(times, [&](auto count) {
         move_in_turn<count()>(MovePlane<Bits>{from, from + rows, to, rows, times, 0, times}, past);

@@ -8,10 +8,16 @@
 #include <cstdint>
 #include <utility>
 
+// Defined where elements move in registers. nvcc's front end does not take the shuffles of these. It stays defined on
+// purpose.
+#if !defined(STROP_NO_LANES) && !defined(__CUDACC__)
+#define STROP_MOVES_IN_LANES
+#endif
+
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
 
-#ifndef STROP_NO_LANES
+#ifdef STROP_MOVES_IN_LANES
 inline constexpr int whole_register = STROP_LANE_BYTES / 16;
 
 /// A register of `parts` times 16 bytes. What instructions exchange quickly lies within a part.

@@ -46,7 +46,7 @@ void move_tiles(const MovePlane<Bits>& p, bool past) {
   }
 }
 
-#ifndef STROP_NO_LANES
+#ifdef STROP_MOVES_IN_LANES
 /// Fewer rows than a part has elements: parts are read whole, and rows written that there are.
 template <class Bits, int parts>
 void move_few_rows(const MovePlane<Bits>& p) {
@@ -134,7 +134,7 @@ template <class Bits>
 void move_plane(const MovePlane<Bits>& p, bool past) {
   using R = MoveLanes<Bits>;
   if (p.rows >= R::part && p.columns >= R::lanes) return move_tiles<Bits, whole_register>(p, past);
-#ifndef STROP_NO_LANES
+#ifdef STROP_MOVES_IN_LANES
   if (p.rows >= R::part && p.columns >= R::part) return move_tiles<Bits, 1>(p, false);
   if (p.columns >= R::part) {
     if (p.in == p.rows && with_power<Bits>(p.rows, [&](auto count) { move_apart<count()>(p); })) return;
