@@ -2,7 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/shape/pad.hpp, which only what builds their kernels reads.
 #pragma once
-#include <strop/ops/shape/move.hpp>
+#include <strop/ops/shape/move_body.hpp>
 #include <strop/ops/shape/pad.hpp>
 #include <strop/tensor/cast.hpp>
 
@@ -32,18 +32,26 @@ void each_padded_row(const detail::List<detail::List<std::int64_t>>& sources, co
   const std::int64_t width = sources[rank - 1].size();
   std::int64_t rows = 1;
   for (std::int64_t k = 0; k + 1 < rank; ++k) rows *= sources[k].size();
+  // Where the source's rows begin that stand under a position of the axes before the last two, or −1.
+  const auto matrix_of = [&](std::int64_t rest) {
+    std::int64_t from = 0, step = rank < 2 ? 1 : in[rank - 1] * in[rank - 2];
+    for (std::int64_t k = rank - 2; k-- > 0; step *= in[k]) {
+      const std::int64_t source = sources[k][rest % sources[k].size()];
+      from = source < 0 || from < 0 ? -1 : from + source * step;
+      rest /= sources[k].size();
+    }
+    return from;
+  };
+  const std::int64_t height = rank < 2 ? 1 : sources[rank - 2].size();
   parallel_for(rows, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, width)),
                [&](std::int64_t begin, std::int64_t end) {
+                 std::int64_t at = begin % height, matrix = matrix_of(begin / height);
                  for (std::int64_t r = begin; r < end; ++r) {
-                   std::int64_t rest = r, from = 0, step = in[rank - 1];
-                   for (std::int64_t k = rank - 1; k-- > 0;) {
-                     const std::int64_t extent = sources[k].size();
-                     const std::int64_t source = sources[k][rest % extent];
-                     from = source < 0 || from < 0 ? -1 : from + source * step;
-                     step *= in[k];
-                     rest /= extent;
-                   }
-                   f(r * width, from);
+                   const std::int64_t source = rank < 2 ? 0 : sources[rank - 2][at];
+                   f(r * width, source < 0 || matrix < 0 ? -1 : matrix + source * in[rank - 1]);
+                   if (++at < height || r + 1 == end) continue;
+                   at = 0;
+                   matrix = matrix_of((r + 1) / height);
                  }
                });
 }
@@ -69,12 +77,12 @@ inline void Pad::forward(Cpu&, const NDArray& x, NDArray& y) const {
     detail::each_padded_row(from, x.shape(), [&](std::int64_t row, std::int64_t source) {
       Bits* to = out + row;
       if (source < 0) {
-        std::fill_n(to, last.size(), fill);
+        detail::move_run(&fill, to, last.size(), 0, 1, false);
         return;
       }
       const auto put = [&](std::int64_t i) { to[i] = last[i] < 0 ? fill : in[source + last[i]]; };
       for (std::int64_t i = 0; i < before; ++i) put(i);
-      if (inside != 0) detail::copy_bytes(to + before, in + source, inside * std::int64_t{sizeof(Bits)});
+      detail::copy_run(to + before, in + source, inside * std::int64_t{sizeof(Bits)});
       for (auto i = before + inside; i < static_cast<std::int64_t>(last.size()); ++i) put(i);
     });
   });
