@@ -6,7 +6,7 @@
 #include <strop/core/prefetch.hpp>
 #include <strop/ops/index/add_blocks_body.hpp>
 #include <strop/ops/index/kernels.hpp>
-#include <strop/ops/shape/move.hpp>
+#include <strop/ops/shape/move_body.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/merged.hpp>
 
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace strop::inline v0::detail {
 
@@ -76,19 +77,20 @@ inline void take_blocks(const NDArray& a, Span<const std::int64_t> at, const NDA
     for (std::int64_t k = begin; k < end;) {
       const std::int64_t first = k / count * count, stop = std::min(end, first + count);
       const std::byte* const blocks = from + k / count * extent * bytes;
-      const auto copy_each = [&](auto copy) {
-        for (; k < stop; ++k) copy(to + k * bytes, blocks + at[k - first] * bytes);
+      const auto copy_each = [&]<int size>(std::integral_constant<int, size>) {
+        if (bytes != size) return;
+        for (; k < stop; ++k) std::memcpy(to + k * size, blocks + at[k - first] * size, size);
       };
-      if (bytes == 4)
-        copy_each([](std::byte* block, const std::byte* found) { std::memcpy(block, found, 4); });
-      else if (bytes == 8)
-        copy_each([](std::byte* block, const std::byte* found) { std::memcpy(block, found, 8); });
-      else
-        for (; k < stop; ++k) {
-          // blocks are anywhere: what is asked for early does not stop the copies
-          if (k + ahead < stop) prefetch_lines(blocks + at[k + ahead - first] * bytes, asked);
-          detail::copy_bytes(to + k * bytes, blocks + at[k - first] * bytes, bytes);
-        }
+      copy_each(std::integral_constant<int, 1>());
+      copy_each(std::integral_constant<int, 2>());
+      copy_each(std::integral_constant<int, 4>());
+      copy_each(std::integral_constant<int, 8>());
+      copy_each(std::integral_constant<int, 16>());
+      for (; k < stop; ++k) {
+        // blocks are anywhere: what is asked for early does not stop the copies
+        if (k + ahead < stop) prefetch_lines(blocks + at[k + ahead - first] * bytes, asked);
+        copy_run(to + k * bytes, blocks + at[k - first] * bytes, bytes);
+      }
     }
   });
 }
@@ -114,7 +116,7 @@ inline void place_elements(const NDArray& y, const detail::List<std::int64_t>& a
 }
 
 /// Rows `at` of a CSR array.
-inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y) {
+inline void take_csr_rows(const NDArray& a, Span<const std::int64_t> at, const NDArray& y) {
   const IndexReader starts(a.indptr());
   const std::int64_t rows = at.size();
   detail::List<std::int64_t> ends(rows + 1);
@@ -140,7 +142,7 @@ inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at
 }
 
 /// Row at[i] of a CSR array adds up the rows i of dy, in CSR too.
-inline void add_csr_rows(const NDArray& dy, const detail::List<std::int64_t>& at, const NDArray& da) {
+inline void add_csr_rows(const NDArray& dy, Span<const std::int64_t> at, const NDArray& da) {
   const IndexReader starts(dy.indptr());
   const auto span_of = [&](std::int64_t row) { return row_span(starts, row, dy.nnz()); };
   const Dtype kind = dy.indices().dtype();

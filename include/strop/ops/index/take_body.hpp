@@ -10,18 +10,18 @@ namespace strop::inline v0 {
 
 inline void Take::forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const {
   const int k = detail::checked_axis(axis, a.ndim(), name);
-  const detail::List<std::int64_t> at = detail::positions(indices, a.shape()[k], outside(mode), name);
-  if (a.storage() == csr) return detail::take_csr_rows(a, at, y);
-  detail::take_blocks(a, at, y, a.shape().size(0, k), a.shape()[k], a.shape().size(k + 1, a.ndim()));
+  const detail::ReadPositions at(indices, a.shape()[k], outside(mode), name);
+  if (a.storage() == csr) return detail::take_csr_rows(a, at.span(), y);
+  detail::take_blocks(a, at.span(), y, a.shape().size(0, k), a.shape()[k], a.shape().size(k + 1, a.ndim()));
 }
 
 template <detail::Addable E>
 inline void TakeGradient::forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& da) const {
   const Shape& shape = da.shape();
   const int k = detail::checked_axis(axis, shape.ndim(), name);
-  const detail::List<std::int64_t> at = detail::positions(indices, shape[k], Take::outside(mode), name);
-  if (dy.storage() == csr) return detail::add_csr_rows(dy, at, da);
-  detail::add_blocks(dy.pointer<const E>(), at, da.pointer<E>(), shape.size(0, k), shape[k],
+  const detail::ReadPositions at(indices, shape[k], Take::outside(mode), name);
+  if (dy.storage() == csr) return detail::add_csr_rows(dy, at.span(), da);
+  detail::add_blocks(dy.pointer<const E>(), at.span(), da.pointer<E>(), shape.size(0, k), shape[k],
                      shape.size(k + 1, shape.ndim()));
 }
 
