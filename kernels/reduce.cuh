@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Reductions over any axes: groups of threads take the terms of a result in turns, and join what they have. The order
-/// depends on the shapes alone, so that two runs agree bit for bit.
+/// depends on shapes and alignment alone, so that two runs agree bit for bit.
 #pragma once
 #include "reduce_steps.cuh"
 

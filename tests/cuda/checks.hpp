@@ -345,7 +345,7 @@ inline void refusals(Device gpu) {
           NDArray out = zeros({2});
           quadratic(y, {.a = 1}, into(out));
         }) == "quadratic: output 'output' is on cpu(0), the inputs are on " + name);
-  CHECK(sentence([&] { (void)sum(y); }) == "sum: has no kernel for " + name + " in this program");
+  CHECK(sentence([&] { (void)sort(y); }) == "sort: has no kernel for " + name + " in this program");
   CHECK(sentence([&] { (void)y.view<float>(); }) ==
         "strop: view() takes an array on the CPU, this one is on " + name + "; use to(strop::cpu())");
   const NDArray sparse = array({{0, 1}, {2, 0}}).to(csr).to(gpu);

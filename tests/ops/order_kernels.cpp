@@ -130,7 +130,7 @@ TEST_CASE("a row of more positions than 32 bits count is sorted by comparing") {
   const std::vector<double> x = elements<double>(1000, Kind::few);
   std::vector<std::uint64_t> memory(x.size());
   for (const bool ascending : {true, false}) {
-    const Positions at = sorted_far_positions(KeyRow<double>(x.data(), 1, 1000, ascending), memory.data());
+    const OrderedPositions at = sorted_far_positions(KeyRow<double>(x.data(), 1, 1000, ascending), memory.data());
     const std::vector<std::int64_t> wanted = expected(x.data(), 1000, 1, ascending);
     for (std::int64_t i = 0; i < 1000; ++i) REQUIRE(at[i] == wanted[static_cast<std::size_t>(i)]);
   }

@@ -6,7 +6,6 @@
 
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,25 +33,28 @@ namespace strop::inline v0::detail {
 inline bool has_address_sanitizer() { return __sanitizer_start_switch_fiber != nullptr; }
 inline bool has_thread_sanitizer() { return __tsan_create_fiber != nullptr; }
 
-/// Stacks, below each of which lies a page that nobody may touch: a stack that is too small ends the program there.
+/// Stacks, below each of which lies as much memory that nobody may touch: a stack that is too small ends the program
+/// there.
 class Stacks {
  public:
-  Stacks(std::size_t count, std::size_t bytes) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-    bytes_ = (bytes + page_ - 1) / page_ * page_;
-    all_ = count * (page_ + bytes_);
+  Stacks(std::size_t count, std::size_t bytes) : all_(2 * count * bytes), bytes_(bytes) {
     void* const made = mmap(nullptr, all_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED) throw std::bad_alloc();
     memory_ = static_cast<std::byte*>(made);
-    for (std::size_t i = 0; i < count; ++i) mprotect(memory_ + i * (page_ + bytes_), page_, PROT_NONE);
+    for (std::size_t i = 0; i < count; ++i)
+      if (mprotect(memory_ + 2 * i * bytes, bytes, PROT_NONE) != 0) {
+        munmap(memory_, all_);
+        throw std::bad_alloc();
+      }
   }
   ~Stacks() { munmap(memory_, all_); }
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
-  std::byte* at(std::size_t i) const { return memory_ + i * (page_ + bytes_) + page_; }
+  std::byte* at(std::size_t i) const { return memory_ + (2 * i + 1) * bytes_; }
   std::size_t bytes() const { return bytes_; }  // of one
 
  private:
-  std::size_t page_, bytes_ = 0, all_ = 0;
+  std::size_t all_, bytes_;  // whole pages
   std::byte* memory_ = nullptr;
 };
 

@@ -351,7 +351,8 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
     for (const NDArray& a : arrays) in.push_back(&a);
     try {
       const Span<NDArray> out = step.outputs.span();
-      step.plan = Ref<Plan>(new Plan(resolve(entry, step.node->op(), in.span(), out, step.requests.span(), &results)));
+      step.plan = Ref<Plan>(new Plan(resolve(entry, step.node->op(), in.span(), out, step.requests.span(),
+                                             step.node->like.empty() ? &results : nullptr)));
       make_outputs(*step.plan, step.node->op(), in.span(), out);
       // One plan serves prediction and training but for random numbers: who drew some that it does not need would leave
       // others than a call does to the nodes behind.

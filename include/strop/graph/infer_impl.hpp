@@ -196,7 +196,7 @@ class Inference {
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Shapes shapes_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
     detail::infer_shapes(*node.entry, node.op(), shapes_of);
-    bool changed = false, open = false;
+    bool changed = false, again = false;
     for (int i = 0; i < all_tensors; ++i) {
       const int value = value_of(n, i);
       if (value < 0) continue;
@@ -207,10 +207,11 @@ class Inference {
                to_text(known), ", expected ", to_text(tensors[i]));
         learnt(value, n, shape_waits_);
         changed = true;
+        again = again || i < inputs;  // a rule may look at an input before it completes it
       }
-      open = open || !known.known();
+      again = again || !known.known();
     }
-    shape_waits_[n] = changed && open;  // what it has learnt may lead it further
+    shape_waits_[n] = changed && again;  // what it has learnt may lead it further
     return changed;
   }
 
@@ -255,12 +256,12 @@ class Inference {
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Types types_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
     detail::infer_types(*node.entry, node.op(), types_of);
-    bool open = false;
+    bool again = false;
     for (int i = 0; i < all_tensors; ++i) {
       const int value = value_of(n, i);
       if (value < 0) continue;
       std::optional<Dtype>& known = type(value);
-      open = open || !tensors[i];
+      again = again || !tensors[i];
       if (!tensors[i] || known == tensors[i]) continue;
       if (known)
         fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " is ", name_of(*known),
@@ -268,8 +269,9 @@ class Inference {
       known = tensors[i];
       learnt(value, n, type_waits_);
       changed = true;
+      again = again || i < inputs;
     }
-    type_waits_[n] = changed && open;
+    type_waits_[n] = changed && again;
     if (type_waits_[n]) waiting_.push_back(n);
     return changed;
   }

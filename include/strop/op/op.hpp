@@ -166,7 +166,7 @@ inline constexpr bool operators_compiled = false;
 template <class T, bool Library, bool Linked = Library && operators_compiled>
 const Entry& entry_in_use() {
 #if defined(__CUDACC__)
-  (void)&GpuEnroller<T>::instance;
+  if constexpr (!Library || AnyMap<T>) (void)&GpuEnroller<T>::instance;  // the others come by cuda::Enrolled
 #endif
   if constexpr (!Library)
     (void)&Enroller<T>::instance;

@@ -2,6 +2,7 @@
 /// \file
 /// How a convolution and its gradients are computed, by shape; `strop info --convolutions` says it in words.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/convolution_planes.hpp>
 #include <strop/ops/convolution_sums.hpp>
 #include <strop/ops/convolution_tiles.hpp>
@@ -78,7 +79,8 @@ struct Convolver {
   /// dx = weightᵀ · dy, put back where the windows took it, or dx += that.
   void data_gradient(const E* dy, const E* weight, E* dx, bool add) const {
     const ConvolutionRoute way = data_gradient_route();
-    if (way == ConvolutionRoute::sums || way == ConvolutionRoute::tiles)
+    // Planes have zeros outside, which a weight that is not finite turns into NaN.
+    if ((way == ConvolutionRoute::sums || way == ConvolutionRoute::tiles) && is_finite(weight))
       return slide(way, Sliding::back(windows), filters, channels, rows, places, dy, weight, nullptr, dx, add);
     if (way == ConvolutionRoute::together) return data_gradient_together(dy, weight, dx, add);
     each_task(tasks, [&](std::int64_t first, std::int64_t last) {
@@ -194,11 +196,16 @@ struct Convolver {
                        [&](std::int64_t first, std::int64_t last) { product.run(first, last, from, bias, to, add); });
     }
     const SlidingSums<E> few{sliding, sources, results, by_source, by_result};
-    each_task(tasks, [&](std::int64_t first, std::int64_t last) {
+    parallel_for(tasks, std::max<std::int64_t>(1, tasks / num_threads()), [&](std::int64_t first, std::int64_t last) {
       few.run(first, last, groups, from, weight, filters * rows, bias, to, add);
     });
   }
 
+  bool is_finite(const E* weight) const {
+    bool finite = true;
+    for (std::int64_t i = 0; i < groups * filters * rows; ++i) finite &= weight[i] - weight[i] == E(0);
+    return finite;
+  }
   /// Calls f(first task, end) with tasks side by side; where there are fewer of them than threads, these serve the
   /// loops of each.
   template <class F>

@@ -3,6 +3,7 @@
 /// Convolutions as matrix products without the matrix of windows: tiles of a product (ops/gemm_tiles.hpp) whose rows
 /// of B are stretches of planes (ops/convolution_planes.hpp).
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/convolution_planes.hpp>
 #include <strop/ops/gemm.hpp>
 #include <strop/ops/pairwise.hpp>

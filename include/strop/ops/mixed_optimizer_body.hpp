@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/mixed_optimizer.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/cast_body.hpp>
 #include <strop/ops/mixed_optimizer.hpp>
 #include <strop/ops/sparse_optimizer_body.hpp>

@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/norm.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/norm.hpp>
 #include <strop/ops/norm_kernels.hpp>
 #include <strop/ops/softmax_kernels_body.hpp>
@@ -136,7 +137,7 @@ inline void LayerNorm::grad(Cpu&, Head<"output", View<const E>> dy, In<"data", V
   const std::int64_t n = s.length;
   const detail::RowGroups rows(s, std::int64_t{sizeof(E)});
   // Each part of the rows adds up what it has for gamma and beta. There are as many for any number of threads.
-  const std::int64_t parts = std::clamp<std::int64_t>(x.size() >> 15, 1, 32);
+  const std::int64_t parts = std::clamp<std::int64_t>(std::min(x.size() >> 15, rows.count), 1, 32);
   const bool sums = dgamma || dbeta;
   detail::List<double> by_part(sums ? parts * 2 * n : 0);
   parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {

@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/order.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/cast_body.hpp>
 #include <strop/ops/order.hpp>
@@ -63,7 +64,7 @@ inline std::int64_t ordered_offset(std::int64_t row, std::int64_t inner, std::in
 }
 
 /// Writes positions [begin, end) of a row, `inner` elements from one to the next.
-inline void write_positions(const Positions& at, std::int64_t begin, std::int64_t end, const NDArray& out,
+inline void write_positions(const OrderedPositions& at, std::int64_t begin, std::int64_t end, const NDArray& out,
                             std::int64_t to, std::int64_t inner) {
   constexpr std::int64_t most = 512;
   std::int64_t some[most];
@@ -83,7 +84,7 @@ template <class E>
 void order(const NDArray& x, std::optional<int> axis, std::int64_t k, bool ascending, const NDArray* values,
            const NDArray* positions) {
   const std::int64_t count = ordered_count(x, axis, k);
-  each_ordered<E>(x, axis, count, ascending, [&](std::int64_t row, const KeyRow<E>& keys, const Positions& at) {
+  each_ordered<E>(x, axis, count, ascending, [&](std::int64_t row, const KeyRow<E>& keys, const OrderedPositions& at) {
     const std::int64_t inner = keys.stride, to = ordered_offset(row, inner, count);
     parallel_for(count, order_grain, [&](std::int64_t begin, std::int64_t end) {
       if (values != nullptr) {
@@ -132,7 +133,7 @@ inline void Sort::grad(Cpu&, Head<"output", NDArray> dy, In<"data", NDArray> x, 
   if (!dx.defined()) return;
   const E* const from = dy.template pointer<const E>();
   detail::each_ordered<E>(x, axis, detail::ordered_count(x, axis, 0), is_ascend,
-                          [&](std::int64_t, const detail::KeyRow<E>& row, const detail::Positions& at) {
+                          [&](std::int64_t, const detail::KeyRow<E>& row, const detail::OrderedPositions& at) {
                             const std::int64_t first = row.from - x.template pointer<const E>();
                             E* const to = dx.template pointer<E>() + first;
                             for (std::int64_t i = 0; i < row.n; ++i)
@@ -152,7 +153,7 @@ inline void Topk::forward(Cpu&, const NDArray& x, NDArray& y, NDArray& at) const
   detail::zero_elements(y);
   const std::int64_t count = detail::ordered_count(x, axis, k);
   detail::each_ordered<E>(x, axis, count, is_ascend,
-                          [&](std::int64_t, const detail::KeyRow<E>& row, const detail::Positions& chosen) {
+                          [&](std::int64_t, const detail::KeyRow<E>& row, const detail::OrderedPositions& chosen) {
                             E* const to = y.pointer<E>() + (row.from - x.pointer<const E>());
                             for (std::int64_t i = 0; i < count; ++i) to[chosen[i] * row.stride] = E(1);
                           });

@@ -3,6 +3,7 @@
 /// Sorted rows and the first of them: elements as unsigned numbers of the same order, by radix or in registers.
 #pragma once
 #include <strop/core/list.hpp>
+#include <strop/engine/pool.hpp>
 #include <strop/ops/counting_sort.hpp>
 #include <strop/ops/vector_sort.hpp>
 #include <strop/tensor/ndarray.hpp>
@@ -87,7 +88,7 @@ inline constexpr std::int64_t order_grain = 1 << 14;
 /// have ascending bits there. `other` has room for n; says in which of the two the result is.
 template <class U>
 U* sort_numbers(U* x, U* other, std::int64_t n, int low, std::int64_t parts) {
-#if STROP_X86_BYTES == 64
+#if STROP_X86_BYTES == 64 && !defined(__CUDACC__)
   constexpr std::int64_t few = 8;
 #else
   constexpr std::int64_t few = 64;
@@ -96,7 +97,7 @@ U* sort_numbers(U* x, U* other, std::int64_t n, int low, std::int64_t parts) {
     std::sort(x, x + n);
     return x;
   }
-#if STROP_X86_BYTES == 64
+#if STROP_X86_BYTES == 64 && !defined(__CUDACC__)
   VectorSort<U>::sort(x, other, n, true, parts);
   (void)low;
   return x;
@@ -148,7 +149,7 @@ void sorted_values(const KeyRow<E>& row, E* to, void* room, std::int64_t parts) 
 }
 
 /// Positions in a row: the low bits of each number.
-struct Positions {
+struct OrderedPositions {
   const std::uint64_t* at;
   std::uint64_t mask;
   std::int64_t operator[](std::int64_t i) const { return static_cast<std::int64_t>(at[i] & mask); }
@@ -165,7 +166,7 @@ struct PlacedKey {
 /// The positions of a row's elements in order. Positions stand below 32 bits of the keys, so that numbers of 64 bits
 /// are sorted; runs that are equal in these bits are sorted by the bits below. `memory`: room for 2 n numbers.
 template <class E>
-Positions sorted_positions(const KeyRow<E>& row, std::uint64_t* memory, std::int64_t parts) {
+OrderedPositions sorted_positions(const KeyRow<E>& row, std::uint64_t* memory, std::int64_t parts) {
   using U = typename KeyRow<E>::U;
   const std::int64_t n = row.n;
   int shift = 0;
@@ -198,7 +199,7 @@ Positions sorted_positions(const KeyRow<E>& row, std::uint64_t* memory, std::int
   }
   parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = cuts[begin], last; i < cuts[end]; i = last) {
-      for (last = i + 1; follows(last);) ++last;
+      for (last = i + 1; last < cuts[end] && follows(last);) ++last;  // behind it is another part's
       if (last == i + 1) continue;
       for (std::int64_t k = i; k < last; ++k) {
         const std::uint64_t place = at[k] & mask;
@@ -213,7 +214,7 @@ Positions sorted_positions(const KeyRow<E>& row, std::uint64_t* memory, std::int
 
 /// The same of a row that has more positions than 32 bits count.
 template <class E>
-Positions sorted_far_positions(const KeyRow<E>& row, std::uint64_t* memory) {
+OrderedPositions sorted_far_positions(const KeyRow<E>& row, std::uint64_t* memory) {
   for (std::int64_t i = 0; i < row.n; ++i) memory[i] = static_cast<std::uint64_t>(i);
   std::sort(memory, memory + row.n, [&](std::uint64_t a, std::uint64_t b) {
     using Placed = PlacedKey<typename KeyRow<E>::U>;
@@ -263,7 +264,7 @@ void first_of(const KeyRow<E>& row, std::int64_t begin, std::int64_t end, std::i
 
 /// The positions of the first `count` in order, which are few. `memory`: room for them.
 template <class E>
-Positions first_positions(const KeyRow<E>& row, std::int64_t count, std::uint64_t* memory, std::int64_t parts) {
+OrderedPositions first_positions(const KeyRow<E>& row, std::int64_t count, std::uint64_t* memory, std::int64_t parts) {
   List<List<PlacedKey<typename KeyRow<E>::U>>> kept(parts);
   parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p)

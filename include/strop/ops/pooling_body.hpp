@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/pooling.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/pooling.hpp>
 #include <strop/ops/pooling_kernels.hpp>
 #include <strop/ops/windows_body.hpp>

@@ -109,7 +109,8 @@ struct PlaneOfWindows {
     for (const std::int64_t extent : {w.out[2], w.stride[2], w.kernel[2], w.kernel[1], w.kernel[0]})
       if (extent > most) return false;
     return L > 1 && w.out[2] > 1 && (w.out[2] + L) * w.stride[2] <= most &&
-           w.kernel[0] * w.kernel[1] * w.kernel[2] <= most;
+           w.kernel[0] * w.kernel[1] * w.kernel[2] <= most &&
+           w.kernel[0] * w.kernel[1] * ((w.out[2] + L) * w.stride[2] + w.kernel[2] + 2 * L) <= 4 * most;
   }
   /// f(first row, how many along axis 1, along axis 0) of the image for each row of windows, and where it begins in y.
   template <class F>

@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/regression_output.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/op/loops.hpp>
 #include <strop/ops/cast_body.hpp>
 #include <strop/ops/regression_output.hpp>

@@ -3,6 +3,7 @@
 /// Bodies of the operators of ops/sparse_optimizer.hpp, which only what builds their kernels reads.
 #pragma once
 #include <strop/core/prefetch.hpp>
+#include <strop/engine/pool.hpp>
 #include <strop/op/loops.hpp>
 #include <strop/ops/cast_body.hpp>
 #include <strop/ops/sparse_optimizer.hpp>

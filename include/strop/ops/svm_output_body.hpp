@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/svm_output.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/softmax_kernels_body.hpp>
 #include <strop/ops/svm_output.hpp>
 

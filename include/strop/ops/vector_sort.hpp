@@ -3,6 +3,7 @@
 /// Quicksort of unsigned numbers in registers of 64 bytes: each pass compresses what is below a pivot to one side, and
 /// what is short enough goes through a network.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
 #include <strop/ops/counting_sort.hpp>
 
@@ -12,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#if STROP_X86_BYTES == 64
+#if STROP_X86_BYTES == 64 && !defined(__CUDACC__)  // which refuses the shuffles
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
 

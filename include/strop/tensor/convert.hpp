@@ -42,7 +42,7 @@ void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_
 void convert_elements(Dtype from, const void* source, Dtype to, void* target, std::int64_t n);
 /// The same of many elements, by all threads. What is larger than the caches is written past them.
 void convert_by_all(Dtype from, const void* source, Dtype to, void* target, std::int64_t n);
-/// The same for elements that lie on a device.
+/// As convert_by_all, for elements that lie on a device.
 void convert_elements_on(Device device, Dtype from, const void* source, Dtype to, void* target, std::int64_t n);
 
 }  // namespace strop::inline v0::detail

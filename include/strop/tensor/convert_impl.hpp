@@ -39,6 +39,9 @@ STROP_IMPL void store_integers(Dtype dtype, const std::int64_t* from, void* to, 
 
 STROP_IMPL void convert_by_all(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
   const std::int64_t in = size_of(from), out = size_of(to);
+  const auto *const first = static_cast<const std::byte*>(source), *const second = static_cast<std::byte*>(target);
+  if (from == to && first != second && first < second + n * out && second < first + n * in)
+    return convert_elements(from, source, to, target, n);  // of which threads would overwrite what others read
   const bool past = from != to && n * out >= memory::stream_bytes;
   parallel_for(n, 1 << 16, [=](std::int64_t begin, std::int64_t end) {
     const std::byte* at = static_cast<const std::byte*>(source) + begin * in;

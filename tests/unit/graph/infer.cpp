@@ -202,6 +202,38 @@ constexpr Op<GtAsked> asked;
 
 }  // namespace
 
+namespace {
+
+/// Looks at an input before it completes it, as rules may.
+struct GtEven {
+  static constexpr std::string_view inputs[] = {"data", "weight"};
+  void infer_shape(Shapes& s) const {
+    if (s.in(0).has_rank() && s.in(0)[0] >= 0 && s.in(0)[0] % 2 != 0) s.fail(s.name_in(0), " has an odd extent");
+    s.set_in(0, s.in(1));
+    s.set_out(0, s.in(0));
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<const E>, View<E> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i];
+  }
+};
+constexpr Op<GtEven> even;
+
+}  // namespace
+
+TEST_CASE("a rule that looks before it completes is asked again") {
+  const Symbol net = even(var("x"), var("w"));
+  CHECK(sentence([&] { (void)net.infer_shape({{"x", {-1}}, {"w", {3}}}); }).find("odd extent") != std::string::npos);
+  CHECK(net.infer_shape({{"x", {-1}}, {"w", {4}}}).outputs[0] == Shape{4});
+}
+
+TEST_CASE("a gradient that an array's call refuses is refused in a graph") {
+  const Symbol x = var("x");
+  auto run = quadratic(x).simple_bind(cpu(), {{"x", {2}}});
+  run.forward(true);
+  CHECK_THROWS_AS(run.backward(ones({2}, f64)), Error);
+}
+
 TEST_CASE("a node's rules are asked once when a graph is bound") {
   constexpr int nodes = 5;
   Symbol net = var("x");

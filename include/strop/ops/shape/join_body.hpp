@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/shape/join.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/shape/csr_window.hpp>
 #include <strop/ops/shape/join.hpp>
 #include <strop/ops/shape/move_body.hpp>

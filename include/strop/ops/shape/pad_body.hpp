@@ -2,6 +2,7 @@
 /// \file
 /// Bodies of the operators of ops/shape/pad.hpp, which only what builds their kernels reads.
 #pragma once
+#include <strop/engine/pool.hpp>
 #include <strop/ops/shape/move_body.hpp>
 #include <strop/ops/shape/pad.hpp>
 #include <strop/tensor/cast.hpp>
