@@ -13,6 +13,7 @@
 #include <strop/engine/trace.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/fallback.hpp>
+#include <strop/ops/cast.hpp>
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/dlpack.hpp>
 #include <strop/tensor/io.hpp>

@@ -217,12 +217,12 @@ struct GtEven {
     for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i];
   }
 };
-constexpr Op<GtEven> even;
+constexpr Op<GtEven> even_extent;
 
 }  // namespace
 
 TEST_CASE("a rule that looks before it completes is asked again") {
-  const Symbol net = even(var("x"), var("w"));
+  const Symbol net = even_extent(var("x"), var("w"));
   CHECK(sentence([&] { (void)net.infer_shape({{"x", {-1}}, {"w", {3}}}); }).find("odd extent") != std::string::npos);
   CHECK(net.infer_shape({{"x", {-1}}, {"w", {4}}}).outputs[0] == Shape{4});
 }
