@@ -65,7 +65,8 @@ def settings():
     for folder in ("include", "src", "tests", "bench", "examples"):
         for path in (ROOT / folder).rglob("*"):
             made_up = path.name in ("environment.cpp", "pool.cpp", "test_test_utils.py")  # variables that the tests of the readers set
-            if path.suffix in {*ENDINGS, ".py"} and not made_up:
+            others = any(part.startswith(".") for part in path.relative_to(ROOT).parts)  # of bench/.venv
+            if path.suffix in {*ENDINGS, ".py"} and not made_up and not others:
                 for listed, pair in reads.findall(path.read_text()):
                     known.update(re.findall(r"[A-Z_]{3,}", listed + pair))
     known.update(re.findall(r"\$\{([A-Z][A-Z_]+):?-", (ROOT / "run").read_text()))
