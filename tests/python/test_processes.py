@@ -30,7 +30,7 @@ def test_other_threads_run_while_a_call(call):
 
     thread = threading.Thread(target=count)
     thread.start()
-    a, b = nd.ones((700, 700)), nd.random.uniform(0, 1, (1 << 17,))
+    a, b = nd.ones((700, 700)), nd.random.uniform(0, 1, (1 << 19,))
     try:
         before = counted[0]
         for _ in range(5):
