@@ -145,7 +145,7 @@ struct BoundGraph : Counted {
   List<std::pair<NDArray, NDArray>> saved;  // the states' arrays, from and to
   void (*save_states)(BoundGraph&) = nullptr;
 
-  std::optional<KnownGraph> known;  // what was inferred of net, until it is planned
+  std::optional<KnownGraph> known_net;  // what was inferred of net, until it is planned
 
   // What the walk that makes gradients says of them.
   List<bool> reached;         // of what is wanted: whether it gets one, if only zeros

@@ -387,7 +387,7 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
     run->share_with(options.shared);
     run->side_by_side = options.side_by_side;
     run->take_arrays(args, aux);
-    if (run->groups.empty()) run->known.emplace(run->net).take(inferred.inference, device);
+    if (run->groups.empty()) run->known_net.emplace(run->net).take(inferred.inference, device);
     run->take_gradients(grads, requests, make);
     return run;
   };

@@ -20,11 +20,11 @@ namespace strop::inline v0::detail {
 
 /// Lets the passes make of the symbol what runs in its place.
 STROP_IMPL void BoundGraph::optimize(const NodeOutputs& wanted) {
-  PassGraph made{net, device, variables(), groups, as_written, std::move(known)};
+  PassGraph made{net, device, variables(), groups, as_written, std::move(known_net)};
   made.variables.wanted = wanted;
   run_passes(graph_passes, made);
   net = made.outputs;
-  known = std::move(made.known);
+  known_net = std::move(made.known);
 }
 
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
@@ -44,8 +44,8 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
     if (g.node) roots.push_back(g);
   const Graph graph(roots, true, gradients.empty() ? ahead.size() : 2 * ahead.size());
   Inference inference(graph);
-  if (known) inference.take(*known, groups.empty());
-  known.reset();
+  if (known_net) inference.take(*known_net, groups.empty());
+  known_net.reset();
   values.resize(graph.values());
   uses.resize(graph.values());
   const auto give = [&](const NamedArrays& arrays, const NodeOutputs& nodes) {

@@ -4,7 +4,6 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/graph/graph.hpp>
-#include <strop/graph/passes/known_graph.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/op/infer_call.hpp>
@@ -17,6 +16,8 @@
 
 namespace strop::inline v0 {
 namespace detail {
+
+struct KnownGraph;
 
 /// What is known of every value (output of a node) of a graph. The rule of a node is asked as soon as something is
 /// known of its tensors, and again where others have learnt more of them: once, where its inputs are known.
@@ -48,23 +49,7 @@ class Inference {
   }
   void give_type(int n, Dtype given) { type(graph_.value(n, 0)) = given; }
   /// Takes in what is known of the nodes of another graph. Those that are in this one too are not asked again.
-  void take(const KnownGraph& known, bool storages) {
-    for (int n = 0; n < graph_.size(); ++n) {
-      const int there = known.graph.find(&graph_.node(n));
-      if (there < 0) continue;
-      bool all = true;
-      for (int k = 0; k < graph_.node(n).outputs(); ++k) {
-        const int mine = graph_.value(n, k), other = known.graph.value(there, k);
-        shape(mine) = known.shapes[other];
-        type(mine) = known.types[other];
-        storage(mine) = known.storages[other];
-        all = all && shape(mine).known();
-      }
-      type_waits_[n] = false;
-      storage_waits_[n] = !storages;
-      shape_waits_[n] = !all;
-    }
-  }
+  void take(const KnownGraph& known, bool storages);
 
   void infer_shapes() {
     // Operators that nothing is known of come last: their rules may expect to know something.

@@ -30,6 +30,24 @@ STROP_IMPL Device narrowest_device(const PassGraph& graph) {
   return at;
 }
 
+STROP_IMPL void Inference::take(const KnownGraph& known, bool storages) {
+  for (int n = 0; n < graph_.size(); ++n) {
+    const int there = known.graph.find(&graph_.node(n));
+    if (there < 0) continue;
+    bool all = true;
+    for (int k = 0; k < graph_.node(n).outputs(); ++k) {
+      const int mine = graph_.value(n, k), other = known.graph.value(there, k);
+      shape(mine) = known.shapes[other];
+      type(mine) = known.types[other];
+      storage(mine) = known.storages[other];
+      all = all && shape(mine).known();
+    }
+    type_waits_[n] = false;
+    storage_waits_[n] = !storages;
+    shape_waits_[n] = !all;
+  }
+}
+
 STROP_IMPL void KnownGraph::take(Inference& inference, Device device) {
   inference.infer_storages(device);
   for (int v = 0; v < graph.values(); ++v) {
