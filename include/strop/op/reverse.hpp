@@ -36,6 +36,9 @@ enum class Coming : std::uint8_t { nothing, zeros, gradients };
 ///   fail_at(call, parts...)           throws Error.
 template <class Walk>
 class Reverse {
+  Reverse() = default;
+  friend Walk;
+
  protected:
   template <class Call>
   Coming coming_to(Call& call) {

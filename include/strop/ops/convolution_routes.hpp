@@ -168,8 +168,8 @@ struct Convolver {
     if (results <= Tiles<E>::third / 2 && sources * places <= Gemm<E>::longest) return ConvolutionRoute::sums;
     // A row of a plane has more elements than results, by what a kernel covers; these are multiplied in vain. To gather
     // an element for a matrix of windows takes as long as some fifty multiplications.
-    const double vain = static_cast<double>((windows.kernel[2] - 1) * windows.dilate[2] / windows.stride[2]) /
-                        static_cast<double>(to[2]);
+    const std::int64_t more = (windows.kernel[2] - 1) * windows.dilate[2] / windows.stride[2];
+    const double vain = static_cast<double>(more) / static_cast<double>(to[2]);
     if (vain * static_cast<double>(results) <= 48) return ConvolutionRoute::tiles;
     return several() > 1 ? ConvolutionRoute::together : by_matrix();
   }

@@ -180,7 +180,8 @@ struct SlidingDots {
     std::int64_t steps = 0, chains = 0;
     const auto merge = [&](int level) { ((total[T] = waiting[level][T] + total[T]), ...); };
     const auto stepped = [&](std::int64_t more) __attribute__((always_inline)) {
-      if ((steps += more) < chain_of_products) return;
+      steps += more;
+      if (steps < chain_of_products) return;
       if (chains == chain_of_sums) {
         pairs.push(merge, [&](int level) { ((waiting[level][T] = total[T], total[T] = V{}), ...); });
         chains = 0;

@@ -140,7 +140,8 @@ STROP_IMPL void run_passes(Span<const Pass> passes, PassGraph& graph) {
   for (const Pass& pass : passes) {
     if (pass.when != Pass::always) {
       if (graph.as_written || (pass.when == Pass::for_loops && !way_of(narrowest_device(graph)).defers)) continue;
-      if (!knows && !(knows = know(graph))) continue;
+      if (!knows) knows = know(graph);
+      if (!knows) continue;
     }
     watch.before(graph);
     if (pass.when == Pass::always)
