@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Every operator of the registry that PyTorch or NumPy has, forward and forward with backward, at sizes that users
-/// have, beside what it takes to move its bytes and to do its operations. The table is bench/operators; run.py hands
-/// it over as a file. With --peers the values are compared as well, and the report begins with the worst.
+/// Every operator of the registry that PyTorch or NumPy has, at sizes that users have: forward, and forward with
+/// backward. Beside it stands what it takes to move its bytes and to do its operations. The table is bench/operators;
+/// run.py hands it over as a file. With --peers the values are compared as well, and the report begins with the worst.
 #include "measure.hpp"
 #include "peak.hpp"
 

@@ -7,6 +7,7 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include "measure.hpp"
+#include "peak.hpp"
 
 #include <strop/number/lanes.hpp>
 #include <strop/strop.hpp>
@@ -114,25 +115,6 @@ void sparse(std::int64_t rows, std::int64_t cols, std::int64_t stored, std::int6
       });
 }
 
-/// Operations a nanosecond when nothing but independent fused multiply-adds of registers happens.
-template <int... I>
-double peak(std::integer_sequence<int, I...>) {
-  using V = strop::number::Vec<float>;
-  using R = strop::number::Rep<V>;
-  bench::Contest contest;
-  contest.add([] {
-    V x = R::splat(0.5f);
-    asm volatile("" : "+x"(x));
-    V a[] = {x + static_cast<float>(I)...};
-    for (int i = 0; i < 1000; ++i) ((a[I] = strop::number::detail_lanes::fma(a[I], x, x)), ...);
-    V sum = V{};
-    ((sum += a[I]), ...);
-    asm volatile("" ::"x"(sum));
-  });
-  contest.run();
-  return 2.0 * 1000 * sizeof...(I) * R::lanes / contest.best(0);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -141,7 +123,7 @@ int main(int argc, char** argv) {
     std::printf(
         "m x n x k; A', B': stored transposed. The ratio: Eigen's better time over ours. GF/s, best of many short\n"
         "rounds that the four take in turn. Fused multiply-adds alone: %.0f GF/s a thread\n",
-        peak(std::make_integer_sequence<int, 12>{}));
+        bench::peak<float>());
     std::printf("%-36s %9s %9s %9s %9s\n", "", "ours, 1", "ours, 2", "Eigen, 1", "Eigen, 2");
   }
   for (const Size& s :

@@ -216,17 +216,11 @@ struct LibraryKernels<Norm> {
 template <bool Largest>
 struct PositionKernels {
   static constexpr bool stated = true;
-  static void check(const Entry& entry, const NDArray& x, std::int64_t terms) {
-    if (terms == 0) fail(entry.snake, ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
-    if (const std::int64_t most = detail::positions_held(x.dtype()); terms > most)
-      fail(entry.snake, ": ", name_of(x.dtype()), " does not hold the ", terms,
-           " positions of a row, expected at most ", most, "; convert the array to a wider type");
-  }
   template <class Launcher>
   static void find(const Call& call, Context& context, const Axes& axis) {
     const NDArray& x = call.in(0);
     const std::uint64_t mask = detail::axis_mask(x.ndim(), axis, false, call.entry.snake).bits;
-    check(call.entry, x, terms_of(x.shape(), mask));
+    detail::check_row<Largest>(call.entry.snake, x.dtype(), terms_of(x.shape(), mask));
     with_elements<true>(call.entry, x.dtype(), [&](auto element) {
       using X = decltype(element);
       reduce<Launcher, X>(call, static_cast<Cuda&>(context), PositionStep<X, Largest>(), x, call.out[0], mask);

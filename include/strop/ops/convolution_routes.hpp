@@ -233,8 +233,7 @@ struct Convolver {
                       add);
   }
 
-  // --- several images at once: their windows are side by side
-  // ----------------------------------------------------------
+  // --- several images at once, their windows side by side ------------------------------------------------------------
 
   void gather_together(const E* x, std::int64_t image, std::int64_t count, std::int64_t group, E* columns) const {
     for (std::int64_t i = 0; i < count; ++i)

@@ -20,9 +20,9 @@ inline std::int64_t parts_of_list(std::int64_t count, std::int64_t table) {
   return std::clamp<std::int64_t>(most, 1, std::min(num_threads(), 16));
 }
 
-/// Puts items into lists that follow each other; those of a list keep their order. count(p, table) counts in zeros how
-/// many items of part p go into each list, ended(list, end) learns where a list ends, and put(p, next) puts each item
-/// at next[list]++. `tables`: room for parts · lists counts.
+/// Puts items into lists that follow each other; those of a list keep their order. count(p, table) adds to zeros how
+/// many items of part p go into each list. ended(list, end) learns where a list ends. put(p, next) puts each item at
+/// next[list]++. `tables`: room for parts · lists counts.
 template <class N, class Count, class Ended, class Put>
 void counting_sort(N* tables, std::int64_t lists, std::int64_t parts, Count count, Ended ended, Put put) {
   const auto each_part = [&](auto f) {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <string_view>
 
 namespace strop::inline v0::detail {
 
@@ -55,6 +56,14 @@ constexpr Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, 
 template <class E>
 concept Summable = Real<E> || std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t> ||
                    std::same_as<E, std::int8_t> || std::same_as<E, std::uint8_t>;
+/// Refuses a row without an element to choose, and a type that does not hold its positions.
+template <bool Largest>
+void check_row(std::string_view op, Dtype type, std::int64_t elements) {
+  if (elements == 0) fail(op, ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
+  if (const std::int64_t most = positions_held(type); elements > most)
+    fail(op, ": ", name_of(type), " does not hold the ", elements, " positions of a row, expected at most ", most,
+         "; convert the array to a wider type");
+}
 /// What positions are counted in: halves as they are, since they hold fewer of them than a converted copy.
 template <class E>
 concept Located = Summable<E> || std::same_as<E, half> || std::same_as<E, bfloat16>;

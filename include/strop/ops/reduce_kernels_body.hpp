@@ -337,11 +337,7 @@ void reduce_position(const ReducePlan& plan, View<const E> x, View<E> y) {
     return;
   }
   const ReducePass p = plan.list[0];
-  if (p.reduced == 0)
-    fail(Largest ? "argmax" : "argmin", ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
-  if (const std::int64_t most = positions_held(dtype_of<E>); p.reduced > most)
-    fail(Largest ? "argmax" : "argmin", ": ", name_of(dtype_of<E>), " does not hold the ", p.reduced,
-         " positions of a row, expected at most ", most, "; convert the array to a wider type");
+  check_row<Largest>(Largest ? "argmax" : "argmin", dtype_of<E>, p.reduced);
   if (p.outer * p.inner == 0) return;
   if constexpr (!Summable<E>) {
     List<float> wide(x.size()), found(y.size());

@@ -141,9 +141,9 @@ struct Gates {
       });
   }
 
-  /// Takes the gradient dh of the state and dc of the cell to what stood before the gates, which is written to x, where
-  /// the gates may be, and, of a GRU, over `state` for what the state gives; and to the state and the cell before, but
-  /// for the weights.
+  /// Takes the gradient dh of the state and dc of the cell back through the gates. The gradient of what stood before
+  /// the gates is written to x, where the gates may be. Of a GRU the part that the state gives is written over `state`.
+  /// dh and dc become the gradients of the state and the cell before, but for the weights.
   void backward(std::int64_t n, const E* gates, E* x, E* state, E* dh, E* dc, const E* h_before, const E* h,
                 const E* c_before, const E* c) const {
     if (mode == RnnMode::lstm)

@@ -65,9 +65,9 @@ template <class E>
   return static_cast<double>(sum);
 }
 
-/// f(which, registers…) for registers of each of the arrays x along n elements, of which `which`, of sums_beside, have
-/// sums of their own, in stretches of few enough for sums of lanes; end() is called behind each. The last register of
-/// an array is filled up with its number of `rest`.
+/// f(which, registers…) for registers of each of the arrays x along n elements. `which`, of sums_beside, says which of
+/// several sums side by side they go to. end() is called behind each stretch, which is short enough for sums of lanes.
+/// The last register of an array is filled up with its number of `rest`.
 template <class E, class F, class End, class... X>
 [[gnu::always_inline]] inline void each_stretch_of_registers(std::int64_t n, const E (&rest)[sizeof...(X)], F f,
                                                              End end, const X*... x) {

@@ -23,9 +23,8 @@ inline namespace STROP_ISA {
 
 /// The loops of this instruction set.
 struct OwnLoops {
-  /// Converts n elements as `convert<To>` does each. Pairs without a loop of their own go through a block of 32-bit
-  /// integers (integers to integers) or of floats (halves from and to others) on the stack, so that few loops serve all
-  /// pairs.
+  /// Converts n elements as `convert<To>` does each. Few loops serve all pairs: those without a loop of their own
+  /// go through a block on the stack. It has 32-bit integers between integers, and floats between halves and others.
   static void convert(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
     if (n <= 0) return;
     const std::int64_t in = size_of(from), out = size_of(to);
