@@ -322,6 +322,7 @@ def main():
     report = Report("consume")
     os.environ["WERROR"] = " ".join(WERROR)  # for the projects' scripts
     os.environ["CCACHE_NOHASHDIR"] = "true"  # what two installations compile in the same way they share, wherever they lie
+    os.environ.pop("CCACHE_DEPEND", None)
     clang = next((c for c in compilers() if c.name == "clang++"), None)  # what one builds the other's programs link
     x86, has_cmake = os.uname().machine == "x86_64", shutil.which("cmake") is not None
     with tempfile.TemporaryDirectory() as temporary:

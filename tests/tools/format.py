@@ -71,7 +71,7 @@ def settings():
                     known.update(re.findall(r"[A-Z_]{3,}", listed + pair))
     known.update(re.findall(r"\$\{([A-Z][A-Z_]+):?-", (ROOT / "run").read_text()))
     known.update(re.findall(r"(?m)^option\('(\w+)'", (ROOT / "meson.options").read_text()))
-    return known - {"CCACHE_NOHASHDIR", "PATH", "PREFIX", "PYTHONPATH", "WERROR"}  # the system's, and those of tests/consume
+    return known - {"CCACHE_DEPEND", "CCACHE_NOHASHDIR", "PATH", "PREFIX", "PYTHONPATH", "WERROR"}  # the system's, and those of tests/consume
 
 
 def unlisted_settings():
