@@ -4,6 +4,8 @@
 /// `const strop::cuda::Enrolled<strop::Sum, strop::Softmax> kernels;`, or all: `const strop::cuda::Reductions
 /// kernels;`.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/cuda/enrol.hpp>
 #include <strop/cuda/library.hpp>
 #include <strop/ops/reduce.hpp>
@@ -308,3 +310,5 @@ using Reductions = Enrolled<Sum, Mean, Prod, Nansum, Nanprod, Max, Min, Norm, Ar
 #endif
 
 }  // namespace strop::inline v0::cuda
+
+#include <strop/core/pop_macros.def>

@@ -151,16 +151,18 @@ void move_bits(const Move& m, const Bits* from, Bits* to, const Bits* end, bool 
     total *= m.extents[k];
   }
   const int rank = outer.extents.ndim();
-  const auto move_block = [&](const Bits* x, Bits* y, std::int64_t r, std::int64_t c) __attribute__((always_inline)) {
+  // x and y are names that programs like for their own: g++ would warn there of a parameter that hides one.
+  const auto move_block = [&](const Bits* source, Bits* target, std::int64_t r,
+                              std::int64_t c) __attribute__((always_inline)) {
     const std::int64_t height = rows.size(r), width = columns.size(c);
-    x += r * rows.block * rows.in + c * columns.block * columns.in;
-    y += r * rows.block * rows.out + c * columns.block * columns.out;
+    source += r * rows.block * rows.in + c * columns.block * columns.in;
+    target += r * rows.block * rows.out + c * columns.block * columns.out;
     if (kernel == Kernel::plane)
-      return move_plane(MovePlane<Bits>{x, end, y, height, width, columns.in, rows.out}, past);
-    if (kernel == Kernel::repeat) return move_repeated(x, y, height, width, rows.in, past);
+      return move_plane(MovePlane<Bits>{source, end, target, height, width, columns.in, rows.out}, past);
+    if (kernel == Kernel::repeat) return move_repeated(source, target, height, width, rows.in, past);
     const bool far = past && width * size >= 512;
     for (std::int64_t i = 0; i < height; ++i)
-      move_run(x + i * rows.in, y + i * rows.out, width, columns.in, columns.out, far);
+      move_run(source + i * rows.in, target + i * rows.out, width, columns.in, columns.out, far);
   };
   const std::int64_t grain = std::max<std::int64_t>(1, 4 * area / (rows.block * columns.block));
   parallel_for(total, grain, [&](std::int64_t begin, std::int64_t stop) {
