@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of docs/python.md run, and print what they say that they print; what it says is left out is not there."""
+"""The programs and commands of docs/*.md run, and print what the pages say; what docs/python.md says is left out is not there."""
 import fnmatch
-import pathlib
 import re
+
+import pytest
+from page_programs import DOCS, blocks_of, run_page
 
 import strop as mx
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/python.md"
+PAGE = DOCS / "python.md"
+OWN_MODULES = ["your-operator"]  # test_library.py builds the modules that this page imports
 
 
-def test_programs(capsys):
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```", PAGE.read_text())
-    assert blocks
-    for block in blocks:
-        exec(compile(block, str(PAGE), "exec"), {})
-        printed = re.sub(r"\s+", " ", capsys.readouterr().out)
-        for said in re.findall(r"print\(.*?\)\s+# (.*)", block):
-            assert said in printed
+@pytest.mark.parametrize("page", [page for page in sorted(DOCS.glob("*.md")) if blocks_of(page) and page.stem not in OWN_MODULES], ids=lambda page: page.stem)
+def test_programs(page, tmp_path, monkeypatch):
+    assert run_page(page, tmp_path, monkeypatch)
 
 
 def row_of(beginning):

@@ -2,10 +2,8 @@
 """Operators as functions of JAX: the operators' own bits, JAX's own check of derivatives, and its transformations."""
 import concurrent.futures
 import pathlib
-import re
 import shutil
 import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -194,10 +192,3 @@ def test_xlas_structs_lie_as_they_are_declared(tmp_path):
         static_assert(XLA_FFI_AttrType_STRING == strop::python::xla::string_attribute && XLA_FFI_DataType_BF16 == 16);
         """) + "\n".join(lines) + "\n")
     subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wno-invalid-offsetof", "-isystem", jax.ffi.include_dir(), "-I", sources, tmp_path / "layout.cpp"], check=True)
-
-
-def test_the_page_prints_what_it_says():
-    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/jax.md").read_text()
-    program, output = re.search(r"(?ms)^```python\n(.*?)^```\n\n```\n(.*?)^```", page).groups()
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout == output

@@ -3,11 +3,7 @@
 import concurrent.futures
 import copy
 import gc
-import pathlib
 import pickle
-import re
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -228,10 +224,3 @@ def test_is_written_by_pickle_and_ends_with_its_last_owner():
         y = x.copy()
         bound(y, slice(None))
         same(y, ufunc("smooth_l1", scalar=k + 1.0)(x))
-
-
-def test_the_page_prints_what_it_says():
-    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/numpy.md").read_text()
-    program, output = re.search(r"(?ms)^```python\n(.*?)^```\n\n```\n(.*?)^```", page).groups()
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout == output

@@ -16,6 +16,7 @@ import math
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import struct
 import tempfile
@@ -59,12 +60,19 @@ def clone(folder, operators=None):
     must([*git, "commit", "-q", "-m", "the working tree"])
 
 
+def recipe(beginning):
+    """The line of README.md that begins so: what readers type is what runs here."""
+    return re.search(rf"(?m)^{re.escape(beginning)}.*$", (ROOT / "README.md").read_text())[0]
+
+
 def install(folder, environment, *options, command="disabled", source=ROOT, compiler=None):
     """The environment of a project that finds what was installed; `compiler` builds it."""
     prefix = folder / "prefix"
     begin = time.monotonic()
-    must(["meson", "setup", folder / "build", source, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false", f"-Db_pch={'false' if command == 'disabled' else 'true'}",
-          f"-Dcommand={command}", *options], env={**os.environ, **({"CXX": compiler.path} if compiler else {})})
+    said = shlex.split(recipe("meson setup B").partition(" && meson install -C B")[0])[3:]  # README.md's options, then those of the test
+    words = [*said, f"--prefix={prefix}", "--libdir=lib", f"-Db_pch={'false' if command == 'disabled' else 'true'}", f"-Dcommand={command}", *options]
+    must(["meson", "setup", folder / "build", source, *{word.partition("=")[0]: word for word in words}.values()],
+         env={**os.environ, **({"CXX": compiler.path} if compiler else {})})
     must(["meson", "install", "-C", folder / "build"])
     print(f"{time.monotonic() - begin:6.1f} s  install {folder.name}", flush=True)
     return {**environment, "PREFIX": str(prefix), "LD_LIBRARY_PATH": f"{prefix}/lib",
@@ -175,6 +183,18 @@ def cmake_command(work, project, environment):
 
 def script(work, project, environment):
     expect(project, must(["sh", "build.sh"], cwd=project, env=environment))
+
+
+def readme(work, project, environment):
+    """README.md's program, by its line of a compiler."""
+    text = (ROOT / "README.md").read_text()
+    program, output = re.search(r"(?ms)^```cpp\n(#include.*?)^```\n\n```\n(.*?)^```", text).groups()
+    (project / "prog.cpp").write_text(program)
+    (project / "include").symlink_to(INCLUDE)
+    line = recipe("c++ -std=c++20").replace("-march=native", environment.get("NATIVE", ""))
+    must(["sh", "-c", line.replace("c++ ", f"{os.environ.get('CXX', 'c++')} ", 1)], cwd=project)
+    if (out := must([project / "a.out"])) != output:
+        raise Failed(f"expected what README.md says:\n{indent(output)}\nand it printed:\n{indent(out)}")
 
 
 def takes_levels(program, environment, lines):
@@ -362,6 +382,7 @@ def main():
             two = {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}
             return [("meson-wrap, header-only", meson_headers, headers), ("pkg-config, header-only", script, headers),
                     ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(INCLUDE), **native}),
+                    ("by-hand, README.md", readme, {**os.environ, **native}),
                     ("library, header-only", library, two), *([("two-isa", script, both)] if x86 else []),
                     *([("cmake, header-only", cmake, headers)] if has_cmake else [])]
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator reference as HTML: one page for each operator, and the list of all of them."""
+"""The operator reference: one page of reStructuredText for each operator, and the list of all of them."""
 import html
 import inspect
-import json
 import re
 
 from plots import plot_of
@@ -11,32 +10,20 @@ from strop import _strop
 from strop._documents import gradient_of, in_python
 from strop._examples import example_of, spelling
 
-HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="{about}">
-<title>{title}</title>
-<link rel="stylesheet" href="style.css">
-<script src="operators.js" defer></script>
-<script src="search.js" defer></script>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
-<header>
-<a class="home" href="index.html">strop <span>operators</span></a>
-<form role="search" onsubmit="return false">
-<label class="unseen" for="search">Find an operator</label>
-<input id="search" type="search" placeholder="Find an operator, press /" autocomplete="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list">
-<ul id="found" role="listbox" aria-label="Operators found" hidden></ul>
-</form>
-</header>
-"""
-FOOT = """<footer>From the registry, by <code>./run docs</code>. Examples ran when the page was built; their numbers are shown to four places.</footer>
-</body>
-</html>
-"""
+
+def restructured(value):
+    """A sentence of an entry for reStructuredText: text between back quotes is code, nothing else is a mark."""
+    pieces = re.split(r"`([^`]+)`", str(value))
+    return "".join(rf"\ ``{piece}``\ " if i % 2 else re.sub(r"([\\`*_|])", r"\\\1", piece) for i, piece in enumerate(pieces))
+
+
+def heading(title, mark="-"):
+    return f"{title}\n{mark * len(title)}\n\n"
+
+
+def raw(markup):
+    """HTML as it is."""
+    return ".. raw:: html\n\n" + "".join(f"   {line}\n" if line else "\n" for line in markup.splitlines()) + "\n" if markup else ""
 
 
 def text(value):
@@ -58,6 +45,12 @@ def spelled_and_made(operator):
     if found is None:
         raise LookupError(f"run docs: {operator['name']} is no function of the package")
     return found
+
+
+def write(path, content):
+    """Only where it changed, so that Sphinx does not read it again."""
+    if not path.exists() or path.read_text() != content:
+        path.write_text(content)
 
 
 def page_name(operator):
@@ -117,23 +110,22 @@ def parameters_of(operator):
     return lines
 
 
-def example_section(found):
+def example_of_calls(found):
     body = []
     for lines, output in found[0].cells if found else []:
         body.append(f"<code>{text(lines)}</code>")
         if output:
             body.append(f'<samp>{text(output)}</samp>')
-    return f'<section id="example"><h2>Example</h2><pre class="example">{chr(10).join(body)}</pre></section>' if body else \
-        '<section id="example"><h2>Example</h2><p>None: no row of the tests says how it is called.</p></section>'
+    return f'<pre class="example">{chr(10).join(body)}</pre>' if body else "<p>None: no row of the tests says how it is called.</p>"
 
 
-def plot_section(plot):
+def figure_of(plot):
     svg, caption, both = plot
     keys = '<span class="key function">f</span>' + (' <span class="key derivative">its derivative</span>' if both else "")
-    return f'<section id="plot"><h2>Plot</h2><figure>{svg}<figcaption>{keys} {text(caption)}</figcaption></figure></section>'
+    return f'<figure>{svg}<figcaption>{keys} {text(caption)}</figcaption></figure>'
 
 
-def operator_page(operator, before, after):
+def operator_page(operator):
     spelled, made = spelled_and_made(operator)
     about, in_cpp = document_of(operator)
     plot = plot_of(operator, made)
@@ -142,24 +134,17 @@ def operator_page(operator, before, after):
              ("Types", ", ".join(operator["types"]) or "any"), ("Devices", ", ".join(operator["devices"]) or "none")]
     if operator["cost"]:
         facts.append(("Cost", operator["cost"]))
-    if others:
-        facts.append(("Also called", ", ".join(f"<code>{text(name)}</code>" for name in others)))
     storages = "".join(f"<li><code>{text(in_python(line).replace(' -> ', ' → '))}</code></li>" for line in operator["storages"])
-    parts = [
-        HEAD.format(title=text(f"{spelled} · strop"), about=html.escape(about)),
-        f'<main id="main"><article><h1><code>{text(spelled)}</code></h1>',
-        signature_of(spelled, made),
-        f'<section id="formula"><h2>What it computes</h2><p class="lead">{prose(about) or text(operator["name"])}</p>'
-        + (f'<p class="cpp">In C++: <code>{text(in_cpp)}</code></p>' if in_cpp else "") + "</section>",
-        plot_section(plot) if plot else "",
-        '<section id="parameters"><h2>Arguments</h2>', rows("inputs", "Arrays", arguments_of(operator, False)),
-        rows("params", "Parameters", parameters_of(operator)), rows("outputs", "Results", arguments_of(operator, True)), "</section>",
-        f'<section id="gradient"><h2>Gradient</h2><p>{gradient_text(made.card)}</p></section>',
-        f'<section id="storages"><h2>Storages</h2><ul>{storages}</ul><p>Others are computed on dense copies, and said once.</p></section>',
-        example_section(example_of(made, spelled)),
-        facts_section(facts),
-        "</article>", neighbours(before, after), "</main>", FOOT]
-    return "".join(parts)
+    return "".join([
+        ":orphan:\n\n", heading(restructured(spelled), "="), raw(signature_of(spelled, made)), f"{restructured(about or operator['name'])}\n\n",
+        f"In C++: ``{in_cpp}``\n\n" if in_cpp else "", f"Also called: {', '.join(map(restructured, others))}\n\n" if others else "",
+        heading("Plot") + raw(figure_of(plot)) if plot else "",
+        heading("Arguments"), raw(rows("inputs", "Arrays", arguments_of(operator, False)) + rows("params", "Parameters", parameters_of(operator))
+                                  + rows("outputs", "Results", arguments_of(operator, True))),
+        heading("Gradient"), f"{gradient_text(made.card)}\n\n",
+        heading("Storages"), raw(f"<ul>{storages}</ul>"), "Others are computed on dense copies, and said once.\n\n",
+        heading("Example"), raw(example_of_calls(example_of(made, spelled))),
+        heading("Facts"), "".join(f"{name}\n   {restructured(value)}\n\n" for name, value in facts), ":doc:`All operators <index>`\n"])
 
 
 def gradient_text(card):
@@ -167,17 +152,7 @@ def gradient_text(card):
     said = gradient_of(card)
     if said == "none":
         return "There is none."
-    return prose(f"{said[0].upper()}{said[1:]}.".replace("; keeps", "; until backward it keeps"))
-
-
-def facts_section(facts):
-    lines = "".join(f"<dt>{name}</dt><dd>{value if name == 'Also called' else text(value)}</dd>" for name, value in facts)
-    return f'<section id="facts"><h2>Facts</h2><dl>{lines}</dl></section>'
-
-
-def neighbours(before, after):
-    links = [f'<a rel="{rel}" href="{page_name(one)}">{arrow} {text(one["name"])}</a>' for rel, arrow, one in (("prev", "←", before), ("next", "→", after)) if one]
-    return f'<nav class="neighbours" aria-label="Neighbours">{"".join(links)}</nav>'
+    return restructured(f"{said[0].upper()}{said[1:]}.".replace("; keeps", "; until backward it keeps"))
 
 
 def index_page(operators, spelled):
@@ -189,24 +164,17 @@ def index_page(operators, spelled):
         body.append(f'<tr><th scope="row"><a href="{page_name(one)}"><code>{text(spelled[one["name"]])}</code></a></th>'
                     f'<td>{prose(document_of(one)[0])}</td>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
     return "".join([
-        HEAD.format(title="Operators · strop", about="Every operator of strop: signature, formula, parameters, storages, gradient, example."),
-        f'<main id="main" class="wide"><h1>Operators</h1><p class="lead">All {len(operators)} operators of the registry, as functions of Python.</p>',
-        '<table class="operators"><thead><tr><th scope="col">Operator</th><th scope="col">What it computes</th><th scope="col">Kind</th>'
-        f'<th scope="col">Gradient</th><th scope="col">Sparse</th></tr></thead><tbody>{"".join(body)}</tbody></table><p id="none" hidden>No operator is called so.</p></main>', FOOT])
-
-
-def search_list(operators, spelled):
-    """What search.js looks through, as a script: pages that are opened from a folder may read no other file."""
-    lines = [[spelled[one["name"]], page_name(one), " ".join(names_of(one)), document_of(one)[0]] for one in operators]
-    return "// SPDX-License-Identifier: Apache-2.0\nconst OPERATORS = " + json.dumps(lines, ensure_ascii=False, indent=0) + ";\n"
+        heading("Operators", "="), f"All {len(operators)} operators of the registry, as functions of Python. Each has its page: signature, formula, parameters, gradient, "
+        "storages, an example that ran when the page was made.\n\n",
+        raw('<table class="operators"><thead><tr><th scope="col">Operator</th><th scope="col">What it computes</th><th scope="col">Kind</th>'
+            f'<th scope="col">Gradient</th><th scope="col">Sparse</th></tr></thead><tbody>{"".join(body)}</tbody></table>')])
 
 
 def write_all(operators, folder):
     """Writes every page; how many there are."""
     spelled = {one["name"]: spelled_and_made(one)[0] for one in operators}
     operators = sorted(operators, key=lambda one: (spelled[one["name"]].rpartition(".")[2].strip("_").lower(), one["name"]))
-    for i, one in enumerate(operators):
-        (folder / page_name(one)).write_text(operator_page(one, operators[i - 1] if i else None, operators[i + 1] if i + 1 < len(operators) else None))
-    (folder / "index.html").write_text(index_page(operators, spelled))
-    (folder / "operators.js").write_text(search_list(operators, spelled))
+    for one in operators:
+        write(folder / f"{one['name']}.rst", operator_page(one))
+    write(folder / "index.rst", index_page(operators, spelled))
     return len(operators)
