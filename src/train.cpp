@@ -190,7 +190,7 @@ void print_confusion(const std::vector<std::int64_t>& found, const Images& tests
   }
 }
 
-/// How far the losses of two trainings are apart: the difference over the larger of them, at most; no number where one
+/// How far the losses of two trainings are apart: the difference over the larger of them, at most; NaN where one
 /// of the losses is none.
 double apart(const Training& a, const Training& b) {
   double most = 0;

@@ -112,7 +112,7 @@ void custom_signature(const void* op, int, Signature& s) {
   s.visible = static_cast<int>(custom.outputs.size());
 }
 
-/// A shape that the object gives. Where it was not told all shapes, 0 stands for what is not known, as in the original.
+/// A shape that the object gives. Where it was not told all shapes, 0 stands for what is not known, as in MXNet.
 Shape given_shape(const CustomOperator& custom, nb::handle object, bool knows_all) {
   if (object.is_none()) return Shape::unknown();
   std::optional<Shape> shape = shape_of(object.ptr());

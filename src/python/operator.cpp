@@ -135,7 +135,7 @@ void take_positional(const Schema& schema, CallArguments& call, PyObject* const*
          names.empty() ? "" : "; nearest: ", detail::list_nearest(view_of(key), names, 5));
 }
 
-/// The attributes of nodes that the original takes among an operator's parameters.
+/// The attributes of nodes that MXNet takes among an operator's parameters.
 bool is_mark(std::string_view key) {
   for (const std::string_view known :
        {"ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope"})

@@ -14,7 +14,7 @@
 namespace strop::python {
 namespace {
 
-/// True or False, or a number as the original takes it.
+/// True or False, or a number as MXNet takes it.
 bool switch_of(const char* function, const char* argument, const nb::object& given) {
   if (const std::optional<double> number = number_of(given.ptr())) return *number != 0;
   refuse(Kind::type, function, ": ", argument, " is ", text_of(given.ptr()), ", expected True or False");

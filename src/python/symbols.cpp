@@ -343,7 +343,7 @@ void add_symbols(nb::module_& module) {
       .def("_infer_type", &infer_types)
       .def("_infer_type_partial", &infer_types_partial)
       .def("_infer_storage", &infer_storages)
-      .def("tojson", &Symbol::to_json, "The symbol as text, in the layout of the original's version 1.7.")
+      .def("tojson", &Symbol::to_json, "The symbol as text, in the layout of MXNet's version 1.7.")
       .def(
           "save", [](const Symbol& s, const Path& path) { s.save(path.text); }, "tojson() in a file.")
       .def(

@@ -41,7 +41,7 @@ constexpr std::chrono::milliseconds patience{50};
 
 bool is_pending(const Order& order) { return order && !detail::variable_of(*order).idle(); }
 
-/// The orders of the last calls that were handed over: while one of them is pending, so is everything. For those who
+/// The orders of the last calls that were enqueued: while one of them is pending, so is everything. For those who
 /// hold the lock of Python. Never destroyed: the engine ends before.
 Orders& latest() {
   static auto* const orders = new Orders;

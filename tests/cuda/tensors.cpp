@@ -57,7 +57,7 @@ constexpr Op<PlayedSoftmax> softmax_rows;
 struct PickRows {
   static constexpr std::string_view inputs[] = {"table", "rows"};
   void infer_shape(Shapes& shapes) const { shapes.set_out(0, Shape{shapes.in(1)[0], shapes.in(0)[1]}); }
-  /// Positions may be of any type, as the original's may.
+  /// Positions may be of any type, as MXNet's may.
   void infer_type(Types& types) const { types.set_out(0, types.in(0)); }
   template <class Ctx, class E>
   static void pick(Ctx& ctx, View<const E, 2> table, View<const std::int64_t, 1> rows, View<E, 2> y) {

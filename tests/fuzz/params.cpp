@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Any bytes as the original's .params files: an Error or arrays that are well formed, and that are the same when
+/// Any bytes as MXNet's .params files: an Error or arrays that are well formed, and that are the same when
 /// written and read again.
 #include "files.hpp"
 

@@ -75,7 +75,7 @@ TEST_CASE("in place, for every handle") {
   CHECK(error_of([&] { strop::array({1, 2}) += m; }).find("expected") != std::string::npos);
 }
 
-TEST_CASE("integers: exact, the number is truncated first, as the original has it") {
+TEST_CASE("integers: exact, the number is truncated first, as MXNet has it") {
   const NDArray x = strop::array({1, -2, 7}).to(strop::i32);
   CHECK(floats(x + 1.5) == Floats{2, -1, 8});
   CHECK(floats(1.5 - x) == Floats{0, 3, -6});

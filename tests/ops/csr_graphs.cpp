@@ -114,7 +114,7 @@ TEST_CASE("edges are drawn without putting back, as often as they should be") {
   CHECK(as_expected(weighted[{1, 2}], both(4, 2, 7)));
   CHECK(as_expected(weighted[{1, 4}], both(4, 1, 7)));
   CHECK(as_expected(weighted[{2, 4}], both(2, 1, 7)));
-  // Only one edge can be drawn: the original repeats it.
+  // Only one edge can be drawn: MXNet repeats it.
   CHECK(values(sampled(by_weight, {graph, array({0, 0, 0, 0, 1}), ids({3})}, "1", "2", "6")[1].data()) == Numbers{16});
   // The same seed, the same sample.
   const auto drawn = [&] {

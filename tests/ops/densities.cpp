@@ -180,7 +180,7 @@ TEST_CASE("sequences that cannot say their labels, and labels that are none") {
         "ctc_loss: input 'data_lengths' has shape (3,), expected (2,)");
 }
 
-TEST_CASE("labels that cannot occur, and activations that are no numbers") {
+TEST_CASE("labels that cannot occur, and activations that are NaN") {
   const NDArray never = array({{{0, -Inf, 0}}, {{0, -Inf, 0}}, {{0, -Inf, 0}}}), label = array({{1}});
   row("CTCLoss", {}, {never, label}, {{{1}, {Inf}}});
   slopes("CTCLoss", {}, {never, label}, {{0.5, 0, 0.5, 0.5, 0, 0.5, 0.5, 0, 0.5}});

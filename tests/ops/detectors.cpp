@@ -42,7 +42,7 @@ TEST_CASE("rows and columns are paired as MXNet pairs them") {
   without_slopes("_contrib_bipartite_matching", {{"threshold", "0.1"}}, {x});
 }
 
-TEST_CASE("scores that are no numbers make no pair, and none is made of none") {
+TEST_CASE("scores that are NaN make no pair, and none is made of none") {
   row("_contrib_bipartite_matching", {{"threshold", "0.1"}}, {array({{NaN, 0.5}, {0.4, NaN}})},
       {{{2}, {1, 0}}, {{2}, {1, 0}}});
   row("_contrib_bipartite_matching", {{"threshold", "0.1"}}, {strop::zeros({2, 0, 3})},

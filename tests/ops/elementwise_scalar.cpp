@@ -89,7 +89,7 @@ TEST_CASE("integers and a number that is none") {  // what MXNet 1.9.1 gives for
   gives("_scatter_plus_scalar", {2.5, 5.5, -1.5});
   gives("_scatter_minus_scalar", {-0.5, 2.5, -4.5});
 
-  // A number in the program changes no type, as in the original.
+  // A number in the program changes no type, as in MXNet.
   const NDArray x = strop::array({1, 4}).to(strop::i32);
   CHECK((x + 1.5).dtype() == strop::i32);
   CHECK(values(x + 1.5) == std::vector<double>{2, 5});

@@ -99,7 +99,7 @@ TEST_CASE("BlockGrad lets no gradient pass") {
   check_covered(strop::IdentityOps{});
 }
 
-TEST_CASE("at a kink the gradient is the original's") {
+TEST_CASE("at a kink the gradient is MXNet's") {
   using strop::check::gradient;
   static_assert(gradient(strop::Relu{}, 0) == 0 && gradient(strop::Relu{}, 2) == 1 && gradient(strop::Relu{}, -2) == 0);
   static_assert(gradient(strop::Abs{}, 0) == 0 && gradient(strop::Abs{}, -2) == -1);

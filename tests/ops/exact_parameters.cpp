@@ -172,8 +172,7 @@ TEST_CASE("maps of the library with numbers at 0, 1 and -1: gradients are limits
             continue;  // out of range
           }
           name += cat(", ", key, " = ", value);
-          if (row.op == "clip" && key == "a_max")
-            continue;  // where both bounds are one number it is 1, as in the original
+          if (row.op == "clip" && key == "a_max") continue;  // where both bounds are one number it is 1, as in MXNet
         }
         if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
         seen.push_back(name);

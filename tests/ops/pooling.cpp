@@ -88,7 +88,7 @@ TEST_CASE("pooling of images and of bodies") {
         {14, 18, 26, 30}, {1, 3, 2, 3, 7, 4, 1, 3, 2, 3, 7, 4});
 }
 
-TEST_CASE("where a window has no element, the maximum is that of none; what is no number is no maximum") {
+TEST_CASE("where a window has no element, the maximum is that of none; NaN is no maximum") {
   const auto most = [](const Numbers& numbers, std::string_view pad) {
     return values(strop::invoke("Pooling", {listed({1, 1, static_cast<std::int64_t>(numbers.size())}, numbers)},
                                 {{"kernel", "(2,)"}, {"stride", "(2,)"}, {"pad", pad}}));

@@ -42,7 +42,7 @@ std::vector<std::vector<double>> results(const Entry& entry, const void* op, con
   return all;
 }
 
-/// Gradients that are had from the result alone, as the original has them: where that is 1 to the last digit they hold
+/// Gradients that are had from the result alone, as MXNet has them: where that is 1 to the last digit they hold
 /// to the last digits of 1, not to their own.
 bool is_of_result(const Entry& entry, const std::string& params) {
   return entry.name == "sigmoid" || entry.name == "tanh" ||

@@ -82,7 +82,7 @@ TEST_CASE("numbers of 32 bits become numbers of 8 bits as in MXNet") {
       {{{2}, {-127, 127}}, {{1}, {-2}}, {{1}, {2}}});
 }
 
-TEST_CASE("what has no range, or is no number, becomes 0") {
+TEST_CASE("what has no range, and NaN, becomes 0") {
   row("_contrib_quantize_v2", {}, {strop::zeros({2})}, {{{2}, {0, 0}}, {{1}, {0}}, {{1}, {0}}});
   row("_contrib_quantize_v2", {}, {strop::zeros({0, 3})}, {{{0, 3}, {}}, {{1}, {0}}, {{1}, {0}}});
   row("_contrib_quantize_v2", {}, {array({NaN, 1, -0.5})}, {{{3}, {0, 127, -64}}, {{1}, {-1}}, {{1}, {1}}});

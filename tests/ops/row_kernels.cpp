@@ -181,7 +181,7 @@ Results pooled(const std::vector<double>& x, std::int64_t images, std::int64_t r
 
 void check_pooling(const Shape& shape, Pooling p) {
   const NDArray x = numbers(shape);
-  for (std::int64_t i = 0; i < x.size(); i += 5)  // equal ones, and some that are no numbers or none
+  for (std::int64_t i = 0; i < x.size(); i += 5)  // equal ones, and some that are NaN or none
     x.pointer<float>()[i] = p.pool_type != Pooling::max ? 1 : i % 3 == 0 ? 2 : i % 7 == 0 ? std::nanf("") : -1;
   for (const Dtype type : {f32, f64})
     for (const bool add : {false, true}) {

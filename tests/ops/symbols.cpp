@@ -36,7 +36,7 @@ std::string text_of(const char* name) {
   std::ifstream file(path_of(name));
   return {std::istreambuf_iterator<char>(file), {}};
 }
-/// What the original wrote, with the version that is written here.
+/// What MXNet wrote, with the version that is written here.
 std::string as_version_1_7(std::string text) {
   const std::size_t at = text.find("[\"int\", 10901]");
   REQUIRE(at != std::string::npos);
@@ -118,7 +118,7 @@ void check_round_trip(const Entry& entry, const Texts& texts, std::size_t inputs
 
 }  // namespace
 
-TEST_CASE("files of the original are read, and written back to the byte") {
+TEST_CASE("files of MXNet are read, and written back to the byte") {
   for (const char* name : {"network.json", "many.json", "stated.json"}) {
     CAPTURE(name);
     const Symbol net = Symbol::load(path_of(name));
@@ -151,7 +151,7 @@ TEST_CASE("what is known of a shape in part is known of what is made of it") {
       Shape{2, 15});
 }
 
-TEST_CASE("files count the outputs that the original counts") {
+TEST_CASE("files count the outputs that MXNet counts") {
   const std::pair<const char*, int> counts[] = {
       {R"x("LeakyReLU")x", 1},
       {R"x("LeakyReLU", "attrs": {"act_type": "rrelu"})x", 2},
@@ -171,7 +171,7 @@ TEST_CASE("files count the outputs that the original counts") {
   }
 }
 
-TEST_CASE("a network of the original gives what it gave there, and so does what is written of it") {
+TEST_CASE("a network of MXNet gives what it gave there, and so does what is written of it") {
   const Symbol net = Symbol::load(path_of("classifier.json"));
   NamedArrays args, states;
   NDArray expected;
@@ -187,7 +187,7 @@ TEST_CASE("a network of the original gives what it gave there, and so does what 
   }
 }
 
-TEST_CASE("what 0.8 wrote is brought up to date as the original does it") {
+TEST_CASE("what 0.8 wrote is brought up to date as MXNet does it") {
   const Symbol net = Symbol::load(path_of("old.json"));
   const Symbol upgraded = Symbol::load(path_of("old_upgraded.json"));
   CHECK(net.list_arguments() == upgraded.list_arguments());

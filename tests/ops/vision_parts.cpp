@@ -108,7 +108,7 @@ TEST_CASE("overlaps of boxes as MXNet computes them") {
   row("_contrib_box_iou", {{"format", "center"}}, {lhs, rhs}, {{{3, 2}, {0.25, 0.1764706, 0.08333334, 0.5, 0, 0}}});
 }
 
-TEST_CASE("a box with a coordinate that is no number overlaps none") {
+TEST_CASE("a box with a coordinate that is NaN overlaps none") {
   const NDArray box = array({{0, 0, 2, 2}}),
                 none = array({{NaN, 0, 2, 2}, {0, NaN, 2, 2}, {0, 0, NaN, 2}, {0, 0, 2, NaN}});
   row("_contrib_box_iou", {}, {none, box}, {{{4, 1}, {0, 0, 0, 0}}});
@@ -163,7 +163,7 @@ TEST_CASE("a topk of 0 leaves boxes as they are") {
   slopes("_contrib_box_nms", {{"topk", "0"}}, {x}, {values(count({3, 6}, 1))});
 }
 
-TEST_CASE("maxima of regions leave out what is no number") {
+TEST_CASE("maxima of regions leave out NaN") {
   const NDArray x = array({{{{NaN, 3, NaN}, {NaN, NaN, -Inf}}}});
   const NDArray rois = array({{0, 0, 0, 2, 1}, {0, 0, 0, 0, 1}, {0, 2, 0, 2, 1}, {0, 7, 7, 8, 8}});
   row("ROIPooling", {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}}, {x, rois},

@@ -285,7 +285,7 @@ def test_writing_on_another_context():
         assert sparse.asnumpy().sum() == 6
 
 
-def test_state_of_the_original():
+def test_state_of_mxnet():
     x = mx.nd.zeros((1,))
     bytes_of_gpu = struct.pack("<IiIqiiif", 0xF993FAC9, 0, 1, 1, 2, 0, 0, 7.0)  # magic, storage, shape, gpu(0), float32
     x.__setstate__({"handle": bytearray(bytes_of_gpu)})

@@ -58,7 +58,7 @@ def alike(found, wanted):
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_as_in_the_original(line, tmp_path, monkeypatch):
+def test_as_in_mxnet(line, tmp_path, monkeypatch):
     program, _, wanted = line.rpartition(" -> ")
     monkeypatch.chdir(tmp_path)
     assert alike(found := result_of(program), ast.literal_eval(wanted)), f"{found} instead of {wanted}"

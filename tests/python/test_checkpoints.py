@@ -117,7 +117,7 @@ def predict(net, args, states):
     return run.forward(is_train=False)[0].asnumpy()
 
 
-def test_files_of_the_original(prefix):
+def test_files_of_mxnet(prefix):
     pathlib.Path(f"{prefix}-symbol.json").write_text(SYMBOL.strip())
     pathlib.Path(f"{prefix}-0001.params").write_bytes(PARAMS)
     net, args, states = mx.model.load_checkpoint(prefix, 1)

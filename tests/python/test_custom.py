@@ -449,7 +449,7 @@ def test_operators_of_older_programs(request_, base):
     run.backward()
     wanted[[0, 1], [1, 0]] -= 1
     np.testing.assert_allclose(gradient.asnumpy(), 3 * wanted + base, rtol=1e-4)
-    echo = mx.operator.NumpyOp()(sym.var("x"))  # what the original does where nothing is said
+    echo = mx.operator.NumpyOp()(sym.var("x"))  # what MXNet does where nothing is said
     run = echo.bind(mx.cpu(), [x], [gradient])
     assert run.forward(is_train=True)[0].asnumpy().tolist() == x.asnumpy().tolist()
     run.backward(x)

@@ -236,7 +236,7 @@ def test_values_that_are_missing(tmp_path, line):
 
 
 def test_integers_that_float32_does_not_hold_stay_integers():
-    """The others become float32, as in the original; NDArrays keep their types. 2**24 decides, whichever numbers are behind it."""
+    """The others become float32, as in MXNet; NDArrays keep their types. 2**24 decides, whichever numbers are behind it."""
     for dtype, kept in (("int32", np.int32), ("int64", np.int64), ("uint32", np.int64)):
         batch = next(mx.io.NDArrayIter(np.array([16777217, 2], dtype), np.array([1, 2], dtype), batch_size=2))
         assert batch.data[0].dtype is kept and batch.data[0].asnumpy().tolist() == [16777217, 2]

@@ -41,7 +41,7 @@ def test_calls_are_handed_over_or_not(asynchronous):
 
 
 def test_bulks_are_scopes_that_change_no_result():
-    """The original's names: a scope puts back what was said before it, also where it is left by a failure."""
+    """MXNet's names: a scope puts back what was said before it, also where it is left by a failure."""
     before = strop.engine.set_bulk_size(7)
     try:
         with strop.engine.bulk(30):

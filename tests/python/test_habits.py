@@ -45,7 +45,7 @@ def test_means_of_whole_numbers_are_numpys(call, kind):
     np.testing.assert_allclose(made, want)
 
 
-def test_numbers_keep_the_shape_of_the_original():
+def test_numbers_keep_the_shape_of_mxnet():
     v = nd.array(V)
     for one in (v[0], v.sum(), v[0] + 1, next(iter(v))):
         assert one.shape == (1,) and one.asnumpy().shape == (1,) and np.asarray(one).shape == ()

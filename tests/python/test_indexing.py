@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""x[key] and x[key] = value, as NumPy does; one element alone has shape (1,), as in the original."""
+"""x[key] and x[key] = value, as NumPy does; one element alone has shape (1,), as in MXNet."""
 import pickle
 import tracemalloc
 

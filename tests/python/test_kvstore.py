@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KVStore: the original's rules with NumPy as the reference, updaters of Python, and two workers under mpirun."""
+"""KVStore: MXNet's rules with NumPy as the reference, updaters of Python, and two workers under mpirun."""
 import os
 import pathlib
 import shutil
@@ -77,7 +77,7 @@ def test_updaters_are_called_with_key_sum_and_weight(key):
     store.push([key, key], [ones(1), ones(0)])  # a key that stands there twice has all of its arrays
     assert (pulled(store, key) == 1 + 2 * 4 + 2 * 1).all()
     assert seen == [(key, SHAPE)] * 2 and type(seen[0][0]) is not bytes
-    assert key == 4 or seen[0][0].decode() == "w"  # programs of the original make text of its bytes
+    assert key == 4 or seen[0][0].decode() == "w"  # programs of MXNet make text of its bytes
 
 
 def test_what_an_updater_raises_arrives_and_its_key_stays():

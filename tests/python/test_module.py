@@ -90,7 +90,7 @@ def test_score_and_predict():
     assert [[out.shape for out in outs] for outs in module.predict(data, merge_batches=False)] == [[(4, 3)], [(4, 3)], [(2, 3)]]
     assert [out.shape for out in module.predict(data, always_output_list=True)] == [(10, 3)]
     assert [(outs[0].shape, n, batch.pad) for outs, n, batch in module.iter_predict(data)] == [((4, 3), 0, 0), ((4, 3), 1, 0), ((2, 3), 2, 2)]
-    ends, filled = [], np.arange(12) % 10  # as in the original, what fills the last batch counts
+    ends, filled = [], np.arange(12) % 10  # as in MXNet, what fills the last batch counts
     hits = (wanted.argmax(axis=1) == y)[filled]
     loss = -np.log(wanted[np.arange(10), y.astype(int)])[filled]
     score = dict(module.score(data, ["acc", "ce"], score_end_callback=lambda p: ends.append((p.epoch, p.nbatch)), epoch=7))
@@ -184,7 +184,7 @@ def test_a_run_that_is_resumed_is_one_that_was_not_disturbed(tmp_path, store, ca
 
 
 def counted_adam(module, updates):
-    """Adam that has made so many updates: its states do not count them, here as in the original."""
+    """Adam that has made so many updates: its states do not count them, here as in MXNet."""
     return mx.optimizer.Adam(learning_rate=0.1, rescale_grad=1 / 4, begin_num_update=updates, param_idx2name=dict(enumerate(module._param_names)))
 
 
@@ -264,7 +264,7 @@ def test_rows_of_sparse_parameters_come_from_the_store():
     assert abs(found[True]["w_weight"].asnumpy() - waves((20, 2), 1)).max() > 0.01
 
 
-def test_fit_and_callbacks_log_the_lines_of_the_original(tmp_path, caplog):
+def test_fit_and_callbacks_log_the_lines_of_mxnet(tmp_path, caplog):
     caplog.set_level(logging.INFO)
     prefix = str(tmp_path / "net")
     module, data = mx.mod.Module(linear()), batches(rows=12)

@@ -61,7 +61,7 @@ def test_names_are_taken_one_by_one_as_well():
     assert (found["fc_bias"] == 0).all() and (found["fc_weight"] != 1).any() and abs(found["fc_weight"] - 1).max() < 0.1
 
 
-def test_a_step_that_comes_too_early_is_the_error_of_the_original():
+def test_a_step_that_comes_too_early_is_the_error_of_mxnet():
     with pytest.raises(AssertionError):
         mx.mod.Module(linear()).get_params()
     with pytest.raises(RuntimeError):
@@ -123,7 +123,7 @@ def test_other_columns_replace_no_auxiliary_state(net, said):
 
 
 def test_labels_that_are_not_named_follow_the_batch():
-    module = mx.mod.Module(linear(), label_names=None)  # as programs of the original that predict have it
+    module = mx.mod.Module(linear(), label_names=None)  # as programs of MXNet that predict have it
     module.bind([("data", (4, 5))], for_training=False)
     module.set_params(first(), {}, allow_missing=True)
     for rows in (1, 9):

@@ -213,7 +213,7 @@ def test_numbers_for_each_element_of_arrays():
         single = getattr(nd.random, name)(*arrays, shape=(50,))
         mx.random.seed(7)
         assert np.array_equal(getattr(nd.random, name)(*arrays, shape=(50,)).asnumpy(), single.asnumpy()) and single.dtype == np.float32
-    node = sym.random.randn(loc=1, data=sym.ones((4, 5)), name="z")  # which is passed over, as in the original
+    node = sym.random.randn(loc=1, data=sym.ones((4, 5)), name="z")  # which is passed over, as in MXNet
     assert node.list_arguments() == [] and (node + sym.var("x")).infer_shape(x=(2, 3))[1] == [(2, 3)]
     assert not hasattr(nd.NDArray, "sample_uniform")
     assert abs(nd.sample_exponential(lam=nd.array([4.0]), shape=(4000,)).asnumpy().mean() - 0.25) < 0.05
@@ -241,7 +241,7 @@ def test_positions_by_their_probabilities():
     want = np.zeros((2, 4))
     np.add.at(want, (np.arange(2)[:, None], places.asnumpy()), 1)
     np.testing.assert_allclose(rows.grad.asnumpy(), np.where(want, want / np.maximum(rows.asnumpy(), 1e-9), 0), rtol=1e-5)
-    node = sym.random.multinomial(sym.var("rows"), shape=(2, 3), name="z")  # which gives both, as in the original
+    node = sym.random.multinomial(sym.var("rows"), shape=(2, 3), name="z")  # which gives both, as in MXNet
     assert len(node.list_outputs()) == 2 and node.infer_shape(rows=(4, 5))[1] == [(4, 2, 3)] * 2 and node.infer_type(rows="float64")[1] == [np.int32, np.float64]
     assert sym.random.multinomial(sym.var("rows"), get_prob=False, name="z").infer_shape(rows=(5,))[1] == [(1,)]
     run = node.simple_bind(mx.cpu(), rows=(2, 4))

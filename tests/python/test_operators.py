@@ -17,7 +17,7 @@ def everything():
     return {name: operator for name, operator in vars(nd).items() if type(operator) is mx._strop.Operator}
 
 
-def test_names_go_where_the_original_has_them():
+def test_names_go_where_mxnet_has_them():
     assert nd.FullyConnected and nd.fully_connected and mx.relu is nd.relu and mx.sym.relu is not nd.relu
     assert nd.contrib.quadratic and nd.sparse.relu and nd._internal._plus_scalar and nd.random.uniform_like
     assert nd.op.relu is nd.relu and nd.op.Reshape is nd.Reshape

@@ -90,7 +90,7 @@ def test_backward_of_an_executor_without_gradients_does_nothing():
     assert run.grad_arrays == [None]
 
 
-def test_arguments_have_the_names_of_the_original():
+def test_arguments_have_the_names_of_mxnet():
     assert nd.power(base=nd.array([2]), exp=3).asscalar() == sym.pow(base=sym.Variable("a"), exp=3).eval(a=nd.array([2]))[0].asscalar() == 8
     assert nd.from_dlpack(dlpack=np.ones(2, "f4")).shape == (2,) and nd.ones((2,)).astype(None).dtype is np.float32
     assert mx.metric.PCC(has_global_stats=True).name == "pcc"

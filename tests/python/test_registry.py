@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classes by their names, errors by theirs, and what else the original's base has for modules that stand on it."""
+"""Classes by their names, errors by theirs, and what else MXNet's base has for modules that stand on it."""
 import json
 import os
 import subprocess
@@ -133,7 +133,7 @@ def test_documents_say_where_functions_stand(tmp_path):
     assert base.data_dir_default().endswith(".mxnet")
 
 
-def test_names_of_the_original():
+def test_names_of_mxnet():
     from strop.io.io import DataBatch, NDArrayIter  # noqa: F401
 
     assert mx.io.NDArrayIter is NDArrayIter and mx.io.io.DataIter is mx.io.DataIter

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts of the original import and expect by its names."""
+"""What scripts of MXNet import and expect by its names."""
 import copy
 import subprocess
 import sys

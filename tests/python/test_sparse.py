@@ -88,7 +88,7 @@ def test_scipy_shares():
 
 
 def test_what_serves_sparse_arrays_is_in_sparse():
-    """By the names that the original gives there and by its own; the other operators are not."""
+    """By the names that MXNet gives there and by its own; the other operators are not."""
     x = mx.nd.array(DENSE).tostype("csr")
     made = sp.quadratic(x, a=1, b=2)
     assert made.stype == "csr"

@@ -127,7 +127,7 @@ def test_inputs_made_by_themselves_say_what_their_operator_says():
 
 
 def test_variables_of_a_program_begin_as_their_operator_says():
-    """As in the original, where they do not say themselves how, and as variables that an old file has."""
+    """As in MXNet, where they do not say themselves how, and as variables that an old file has."""
     slope, mean, spread, own = sym.var("slope"), sym.var("mean"), sym.var("spread"), sym.var("own", init=mx.init.One())
     net = sym.BatchNorm(sym.LeakyReLU(sym.var("x"), slope, act_type="prelu"), sym.var("g"), sym.var("b"), mean, spread, name="bn")
     assert slope.attr("__init__") == '["Constant", {"value": 0.25}]' and mean.attr("__init__") == '["zero", {}]' and spread.attr("__init__") == '["one", {}]'
@@ -146,7 +146,7 @@ def test_variables_of_a_program_begin_as_their_operator_says():
     assert "p_gamma" not in sym.load_json(json.dumps({**old, "attrs": {"mxnet_version": ["int", 10700]}})).attr_dict()
 
 
-def test_a_symbol_is_written_as_the_original_writes_it():
+def test_a_symbol_is_written_as_mxnet_writes_it():
     folder = pathlib.Path(__file__).parent.parent / "ops" / "symbols"
     source, here = (folder / "make.py").read_text(), {"mx": mx, "np": np}
     start = source.index("def stated():")
@@ -283,7 +283,7 @@ def test_gradients_go_into_buffers_of_other_floating_types(own, other):
         assert rows.dtype is nd.zeros((1,), dtype=other).dtype and rows.asnumpy().tolist() == [[0, 0], [2, 2], [0, 0], [1, 1]]
 
 
-def test_what_the_original_lets_pass():
+def test_what_mxnet_lets_pass():
     a, b = sym.var("data"), sym.var("data")  # two variables of one name, by position
     grads = [nd.zeros((2,)), nd.zeros((2,))]
     run = (sym.maximum(a, b) * 3).bind(mx.cpu(), [nd.array([1.0, 5]), nd.array([2.0, 4])], grads)

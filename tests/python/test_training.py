@@ -153,7 +153,7 @@ ORIGINAL = [
 
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-4), ("float16", 1.5e-3)])
 @pytest.mark.parametrize("name, more, wanted", ORIGINAL)
-def test_several_weights_as_in_the_original(name, more, wanted, dtype, tolerance):
+def test_several_weights_as_in_mxnet(name, more, wanted, dtype, tolerance):
     made = optimizer.create(name, param_idx2name={0: "a_weight", 1: "a_bias", 2: "b_weight"}, rescale_grad=0.5, wd=0.1, clip_gradient=0.8,
                             lr_scheduler=Falling(), multi_precision=dtype == "float16", **more)
     update = optimizer.get_updater(made)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The lines of tensor_operators.cpp that are of positions, of windows as columns and of what the original contributed.
+/// The lines of tensor_operators.cpp that are of positions, of windows as columns and of what MXNet contributed.
 #pragma once
 
 namespace {

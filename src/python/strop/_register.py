@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator of the registry as a function, in the module that the original's rules put its names in."""
+"""Every operator of the registry as a function, in the module that MXNet's rules put its names in."""
 import sys
 import types
 
@@ -59,7 +59,7 @@ def make_operators(symbolic):
                 where = place(name)
                 if where is not None and where not in made:
                     _add(made, where, name)
-    # What serves sparse arrays is in `sparse`, by the original's names with that prefix and by its own.
+    # What serves sparse arrays is in `sparse`, by MXNet's names with that prefix and by its own.
     for (where, name), operator in list(made.items()):
         if where in ("", "contrib") and ("sparse", name) not in made and operator.serves_sparse:
             _add(made, ("sparse", name), f"_{where}_{name}" if where else name)

@@ -33,7 +33,7 @@ def register_error(func_name=None, cls=None):
 
 @functools.cache
 def also(kind, *others):
-    """An error of ours that is of other kinds as well: of those that the original raises in its place."""
+    """An error of ours that is of other kinds as well: of those that MXNet raises in its place."""
     members = {"__module__": kind.__module__, "__str__": BaseException.__str__,
                "__reduce__": lambda self: (_error_again, (kind, others, self.args))}
     return type(kind.__name__, (kind, *others), members)
@@ -305,7 +305,7 @@ def storage_number(stype):
 
 
 class LeftOut:
-    """A name of the original that is not here: files that import it run as far as they do without it."""
+    """A name of MXNet that is not here: files that import it run as far as they do without it."""
 
     def __init__(self, name, why):
         self._refusal = f"strop.{name}: {why}"

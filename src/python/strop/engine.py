@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which calls are handed to the engine, and the original's bulks."""
+"""Which calls are handed to the engine, and MXNet's bulks."""
 import contextlib
 import operator
 
@@ -21,7 +21,7 @@ def set_asynchronous(on, elements=_strop.large_call):
 
 
 def set_bulk_size(size):
-    """The original's size of a bulk; it has no effect here, where small calls run at once. What it was before."""
+    """MXNet's size of a bulk; it has no effect here, where small calls run at once. What it was before."""
     global _size  # pylint: disable=global-statement
     before, _size = _size, size
     return before
@@ -29,7 +29,7 @@ def set_bulk_size(size):
 
 @contextlib.contextmanager
 def bulk(size):
-    """The original's scope of a bulk; it has no effect here, where small calls run at once."""
+    """MXNet's scope of a bulk; it has no effect here, where small calls run at once."""
     before = set_bulk_size(size)
     try:
         yield

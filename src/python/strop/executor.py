@@ -11,7 +11,7 @@ __all__ = ["Executor"]
 
 
 class _Name(str):
-    """A node's name, which programs of the original decode: there it is bytes."""
+    """A node's name, which programs of MXNet decode: there it is bytes."""
 
     __slots__ = ()
 

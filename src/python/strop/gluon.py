@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What strop leaves out: the original's networks of blocks. See docs/python.md."""
+"""What strop leaves out: MXNet's networks of blocks. See docs/python.md."""
 from .base import LeftOut
 
 

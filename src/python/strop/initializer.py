@@ -31,7 +31,7 @@ class Initializer:
         self._kwargs = kwargs
 
     def set_verbosity(self, verbose=False, print_func=None):  # pylint: disable=unused-argument
-        """The original's printing of what is set; it has no effect here."""
+        """MXNet's printing of what is set; it has no effect here."""
         return self
 
     def dumps(self):
@@ -62,7 +62,7 @@ class Initializer:
         self._init_default(desc, arr)
 
     def _init_layer(self, name, arr):
-        """Sets what mere names say of two kinds of layers, as the original's; whether they do."""
+        """Sets what mere names say of two kinds of layers, as MXNet's; whether they do."""
         if name.startswith("upsampling"):
             Bilinear()._init_weight(name, arr)
         elif name.endswith("weight"):
@@ -86,7 +86,7 @@ class Initializer:
     def _init_one(self, _, arr):
         arr[:] = 1.0
 
-    # Of the original's names: who derives a class says by them how biases and the like begin.
+    # Of MXNet's names: who derives a class says by them how biases and the like begin.
     _init_bias, _init_beta, _init_gamma = _init_zero, _init_zero, _init_one
 
     def _init_default(self, name, arr):
@@ -222,7 +222,7 @@ class Bilinear(Initializer):
         arr[:] = np.broadcast_to(np.outer(y, x), arr.shape)
 
     def _init_default(self, name, arr):
-        """As the original's, the weights of arrays called upsampling… whatever their name ends in."""
+        """As MXNet's, the weights of arrays called upsampling… whatever their name ends in."""
         if not name.startswith("upsampling"):
             super()._init_default(name, arr)
         self._init_weight(name, arr)

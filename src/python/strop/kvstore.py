@@ -247,7 +247,7 @@ class KVStore:
             self._handle.barrier()
 
     def _send_command_to_servers(self, head, body):  # pylint: disable=unused-argument
-        """The original's message to its servers; there are none here, and nothing comes of it."""
+        """MXNet's message to its servers; there are none here, and nothing comes of it."""
 
 
 def create(name="local"):

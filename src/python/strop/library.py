@@ -20,7 +20,7 @@ def load_library(path):
 
 
 def load(path, verbose=True):
-    """load_library by the original's name; says what there is unless `verbose` is False."""
+    """load_library by MXNet's name; says what there is unless `verbose` is False."""
     names = load_library(path)
     if verbose:
         print(f"{os.fspath(path)}: {', '.join(names)}")

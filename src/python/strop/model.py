@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints: a symbol and the arrays of its arguments and states in two files, as the original writes them.
+"""Checkpoints: a symbol and the arrays of its arguments and states in two files, as MXNet writes them.
 
 ``prefix-symbol.json`` is what ``Symbol.save`` writes, ``prefix-0003.params`` what ``nd.save`` writes of a dictionary, where
-arguments are called ``arg:name`` and auxiliary states ``aux:name``. Either can be read by the original and its files here.
+arguments are called ``arg:name`` and auxiliary states ``aux:name``. Either can be read by MXNet and its files here.
 """
 import logging
 from collections import namedtuple

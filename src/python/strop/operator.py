@@ -101,7 +101,7 @@ OperatorArguments = collections.namedtuple("OperatorArguments", ["narg", "names"
 
 
 def get_operator_arguments(op_name):
-    """The inputs and parameters of an operator: how many, their names, and their types as the original writes them."""
+    """The inputs and parameters of an operator: how many, their names, and their types as MXNet writes them."""
     own = {name: names[0] for names in reversed(_strop.list_operators()) for name in reversed(names)}
     if op_name not in own:
         raise _strop.ValueError(f"get_operator_arguments: there is no operator {op_name!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this build has of what builds of MXNet may have, by the original's names."""
+"""What this build has of what builds of MXNet may have, by MXNet's names."""
 from .base import Error
 from .context import num_gpus
 

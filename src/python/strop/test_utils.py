@@ -419,7 +419,7 @@ def is_aarch64_run():
 
 
 def is_cd_run():
-    """Whether the tests run for a release of the original: never."""
+    """Whether the tests run for a release of MXNet: never."""
     return False
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers by the names of the original's module: the environment, and how unknown extents are written."""
+"""Helpers by the names of MXNet's module: the environment, and how unknown extents are written."""
 import functools
 import os
 import threading
@@ -91,7 +91,7 @@ def use_np_shape(func):
     return run
 
 
-_LEFT_OUT = "the original's numpy namespace is left out"
+_LEFT_OUT = "MXNet's numpy namespace is left out"
 
 
 class _NumpyArrayScope:
@@ -112,12 +112,12 @@ class _NumpyArrayScope:
 
 
 def np_array(active=True):
-    """``with np_array(False):`` has arrays be NDArray, which they always are; the original's numpy namespace is left out."""
+    """``with np_array(False):`` has arrays be NDArray, which they always are; MXNet's numpy namespace is left out."""
     return _NumpyArrayScope(active)
 
 
 def use_np(func):
-    """The original's decorator of what works on its numpy namespace: the function, or the class, can be defined here, so that
+    """MXNet's decorator of what works on its numpy namespace: the function, or the class, can be defined here, so that
     files with such functions among others run; calling it says what is left out."""
 
     @functools.wraps(func, updated=())
@@ -128,5 +128,5 @@ def use_np(func):
 
 
 def is_np_array():
-    """Whether arrays are those of the original's numpy namespace, which there is none of: False."""
+    """Whether arrays are those of MXNet's numpy namespace, which there is none of: False."""
     return False

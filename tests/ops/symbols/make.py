@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the symbol files of tests/ops/symbols with the original: run with mxnet==1.9.1 and numpy==1.23.5."""
+"""Writes the symbol files of tests/ops/symbols with MXNet: run with mxnet==1.9.1 and numpy==1.23.5."""
 import json
 import pathlib
 import sys

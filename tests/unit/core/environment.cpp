@@ -25,7 +25,7 @@ struct Set {
 
 }  // namespace
 
-TEST_CASE("a variable of ours goes before the original's, one that is empty is not set, a wrong value is an error") {
+TEST_CASE("a variable of ours goes before MXNet's, one that is empty is not set, a wrong value is an error") {
   const auto count = [] { return detail::environment_count({"STROP_TEST_COUNT", "MXNET_TEST_COUNT"}, 100); };
   CHECK(count() == 0);
   const Set old_name("MXNET_TEST_COUNT", "7");

@@ -487,10 +487,10 @@ TEST_CASE("a grid has 0 to 2147483647 blocks, and words belong into kernels") {
         "strop: memory and threads of a kernel are used outside of one; strop::cuda::emulate runs a kernel");
 }
 TEST_CASE("threads of the machine emulate side by side, and what failed leaves nothing behind") {
-  std::vector<std::thread> crew;
+  std::vector<std::thread> workers;
   std::vector<int> right(3);
   for (std::size_t k = 0; k < right.size(); ++k)
-    crew.emplace_back([&right, k] {
+    workers.emplace_back([&right, k] {
       Numbers numbers(500);
       for (int round = 0; round < 3; ++round) {
         const bool failed = !testing::sentence([&] { emulate(numbers.kernel<Fault::half_barrier>()); }).empty();
@@ -498,6 +498,6 @@ TEST_CASE("threads of the machine emulate side by side, and what failed leaves n
         right[k] += failed && numbers.y == numbers.expected(false) ? 1 : 0;
       }
     });
-  for (std::thread& one : crew) one.join();
+  for (std::thread& one : workers) one.join();
   CHECK(right == std::vector<int>{3, 3, 3});
 }

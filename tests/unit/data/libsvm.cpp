@@ -221,7 +221,7 @@ TEST_CASE("what is written reads back the same") {
         }).find("expected (2,) or (2, labels)") != std::string::npos);
 }
 
-TEST_CASE("batches, the original's rounding, and empty rows without it") {
+TEST_CASE("batches, MXNet's rounding, and empty rows without it") {
   const Folder folder;
   const std::string path = file(folder, "a.libsvm", "1 0:0.5 2:1.5\n0 1:2\n2 0:1 3:4\n1 2:1\n3 0:7\n");
   for (const std::int64_t ahead : {0, 1, 4}) {

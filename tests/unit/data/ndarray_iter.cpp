@@ -43,7 +43,7 @@ NDArray count_to(int n) { return arange(n); }
 
 }  // namespace
 
-TEST_CASE("the last rows fill up, are left out or roll over, as the original has it") {
+TEST_CASE("the last rows fill up, are left out or roll over, as MXNet has it") {
   NDArrayIter padded(count_to(10), count_to(10) * 2, {.batch_size = 4});
   for (int again = 0; again < 2; ++again) {
     Pads index, fills;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Checkpoints: a pair of files, written and read as the original does.
+/// Checkpoints: a pair of files, written and read as MXNet does.
 #include "operators.hpp"
 
 #include <strop/graph/checkpoint.hpp>
@@ -36,7 +36,7 @@ constexpr const char* original_params =
 
 }  // namespace
 
-TEST_CASE("a checkpoint of the original is read, and runs") {
+TEST_CASE("a checkpoint of MXNet is read, and runs") {
   const test::Folder folder;
   test::put_file(folder / "mx-symbol.json", original_symbol);
   test::put_file(folder / "mx-0003.params", test::from_hex(original_params));

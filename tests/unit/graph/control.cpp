@@ -28,7 +28,7 @@ namespace {
 using Arrays = std::vector<NDArray>;
 using Symbols = std::vector<Symbol>;
 
-/// The sum of all elements, shape (1); named as the original's, which its files have.
+/// The sum of all elements, shape (1); named as MXNet's, which its files have.
 struct CtTotal {
   static constexpr std::string_view name = "sum";
   void infer_shape(Shapes& s) const { s.set_out(0, {1}); }

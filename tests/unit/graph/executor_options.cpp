@@ -63,7 +63,7 @@ constexpr Op<ExTriple> triple;
 
 TEST_CASE("executors that run one after the other lie in one arena, as large as the larger one needs") {
   const auto live = [] {
-    Engine::global().wait_all();  // what is on its way holds memory
+    Engine::global().wait_all();  // what is pending holds memory
     return memory::statistics(cpu()).live_bytes;
   };
   const Symbol net = mlp();

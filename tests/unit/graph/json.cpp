@@ -33,7 +33,7 @@ std::string refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a symbol is written in the layout of the original and read back the same") {
+TEST_CASE("a symbol is written in the layout of MXNet and read back the same") {
   const NameScope fresh;
   const Symbol x = var("x", {.shape = {-1, 3}, .dtype = f64, .storage = csr, .attributes = {{"lr_mult", "2"}}});
   const Symbol net = dense_layer(quadratic(x, {.a = 1, .c = -0.5f}, "q"), {.num_hidden = 4}, "fc");
@@ -193,7 +193,7 @@ TEST_CASE("of a key in two of attrs, attr and param the last holds; texts of par
         NamedTexts{{"num_hidden", "+4"}, {"no_bias", "False"}});
 }
 
-TEST_CASE("an extent of 0 in the original's files of zeros follows from what these meet") {
+TEST_CASE("an extent of 0 in MXNet's files of zeros follows from what these meet") {
   CHECK(strop::elemwise_add(strop::zeros_op({.shape = {0, 3}}), strop::zeros({0, 3})).shape() == Shape{0, 3});
   const auto net = [](std::string_view shape) {
     return cat(

@@ -31,7 +31,7 @@ void* memory_for(std::size_t bytes, std::size_t alignment) {
 #include <operator_new.hpp>
 
 namespace {
-/// Has calls handed over as the program does, once the test that says otherwise has ended.
+/// Has calls enqueued as the program does, once the test that says otherwise has ended.
 struct UsualCalls {
   ~UsualCalls() {
     set_asynchronous(true, std::getenv("STROP_TEST_ASYNCHRONOUS") != nullptr ? 0 : strop::detail::large_call);

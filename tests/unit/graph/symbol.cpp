@@ -7,7 +7,7 @@
 
 using namespace graph_tests;
 
-TEST_CASE("operators on symbols make nodes with the original's names") {
+TEST_CASE("operators on symbols make nodes with MXNet's names") {
   const NameScope fresh;
   const Symbol data = var("data");
   CHECK(data.name() == "data");

@@ -14,7 +14,7 @@ namespace {
 using Floats = std::vector<float>;
 }
 
-TEST_CASE("the original's layout: from the top bits of each byte on, sixteen elements a word") {
+TEST_CASE("MXNet's layout: from the top bits of each byte on, sixteen elements a word") {
   Floats gradient{1, -1, 0, 0.5F, -0.5F, 0.49F, 3, 0, 0, 0, 0, 0, 0, 0, 0, -2, 1}, residual(17);
   std::vector<std::byte> packed(8, std::byte{0xFF});
   detail::quantize_2bit(gradient.data(), residual.data(), 0.5F, packed.data(), 17);

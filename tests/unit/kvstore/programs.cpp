@@ -57,7 +57,7 @@ void compare(std::uint64_t seed) {
       std::vector<NDArray> arrays;
       for (std::int64_t k = draws.below(6); k >= 0; --k) {
         values.push_back(drawn(draws, n));
-        arrays.push_back(array(values.back()) * 1);  // on its way, where it is large
+        arrays.push_back(array(values.back()) * 1);  // pending, where it is large
       }
       plain.push(key, values);
       kv.push(key, arrays);

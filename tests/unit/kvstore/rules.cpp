@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The rules of a store in one process, one by one: what the original's does, and sentences where it says nothing.
+/// The rules of a store in one process, one by one: what MXNet's does, and sentences where it says nothing.
 #include <doctest/doctest.h>
 #include <strop/strop.hpp>
 #include <unit/sentence.hpp>
@@ -72,7 +72,7 @@ TEST_CASE("a push without an updater takes the place of what is stored") {
   CHECK(pulled(kv, "w") == Floats{7, 7, 7});
 }
 
-TEST_CASE("one dense array that is pushed without an updater is what is stored, as in the original") {
+TEST_CASE("one dense array that is pushed without an updater is what is stored, as in MXNet") {
   KVStore kv = KVStore::create();
   kv.init("w", of(1, 2, 3));
   const NDArray g = of(4, 5, 6);

@@ -208,7 +208,7 @@ TEST_CASE("pinned memory is a device of its own") {
 }
 
 #if defined(__unix__)
-TEST_CASE("environment: the original's name for a pool that keeps nothing is understood") {
+TEST_CASE("environment: MXNet's name for a pool that keeps nothing is understood") {
   const memory::Backend before = memory::set_backend(memory::pinned().kind, {fake::acquire, fake::give_back});
   for (const char* const name : {"STROP_CPU_PINNED_MEM_POOL_TYPE", "MXNET_CPU_PINNED_MEM_POOL_TYPE"}) {
     const Device fresh = memory::pinned(name[0] == 'S' ? 40 : 41);  // it is read when a device is first used

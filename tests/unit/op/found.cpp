@@ -137,7 +137,7 @@ TEST_CASE("forward makes what it finds") {
   CHECK(careless(data(), {.does = 1}).shape() == Shape{5, 2});
 }
 
-TEST_CASE("what is on its way is waited for, and what was found goes on") {
+TEST_CASE("what is pending is waited for, and what was found goes on") {
   const NDArray large = random::uniform({300000}), y = above(strop::exp(large) - 1.5f);
   std::int64_t count = 0;
   for (const double e : values(strop::exp(large) - 1.5f)) count += e > 0 ? 1 : 0;

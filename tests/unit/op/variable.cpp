@@ -351,7 +351,7 @@ TEST_CASE("operations that are handed to the engine give the same results") {
   for (int i = 0; i < 5; ++i) CHECK((work() == at_the_call));
 }
 
-TEST_CASE("large operations are handed to the engine, small ones where something is on its way or a trace is written") {
+TEST_CASE("large operations are handed to the engine, small ones where something is pending or a trace is written") {
   const From standard;
   const NDArray small = strop::full({4}, 1), big = strop::full({1 << 20}, 1);
   std::atomic<bool> go = false;
@@ -390,7 +390,7 @@ TEST_CASE("a call on foreign memory has been computed when it returns") {
     std::vector<float> in(static_cast<std::size_t>(n), 3);
     twice(strop::from_pointer(in.data(), {n}), strop::into(strop::from_pointer(out.data(), {n})));
     CHECK(out.back() == 6);
-    const NDArray far = add(strop::from_pointer(in.data(), {n}), twice(strop::full({n}, 1)));  // one is on its way
+    const NDArray far = add(strop::from_pointer(in.data(), {n}), twice(strop::full({n}, 1)));  // one is pending
     in.assign(in.size(), 0);
     CHECK(values(far).back() == 5);
   }

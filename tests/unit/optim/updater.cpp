@@ -71,7 +71,7 @@ TEST_CASE("factors of rates by key, and by the name that a key has") {
   CHECK(updated(updater, "1") == 0.5f);
 }
 
-TEST_CASE("weight decay goes by the names that keys have, as in the original") {
+TEST_CASE("weight decay goes by the names that keys have, as in MXNet") {
   const KeyNames names{{"0", "a_weight"}, {"1", "a_bias"}, {"2", "n_gamma"}, {"3", "n_beta"}};
   const Sgd sgd{.learning_rate = 0.5, .wd = 1, .param_idx2name = names};
   const float decayed = 0, plain = 0.5f;

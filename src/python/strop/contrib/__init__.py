@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The original's older names for autograd, and its operators of contrib."""
+"""MXNet's older names for autograd, and its operators of contrib."""
 import sys
 
 from ..ndarray import contrib as nd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients by the names that the original had before it had autograd."""
+"""Gradients by the names that MXNet had before it had autograd."""
 import functools
 
 from .. import _strop

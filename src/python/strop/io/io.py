@@ -147,7 +147,7 @@ class ResizeIter(_BatchesOfOthers):
 
 
 def _next_of(batches):
-    """The next batch of an iterator, None behind the last one. Those of the original may have next() alone."""
+    """The next batch of an iterator, None behind the last one. Those of MXNet may have next() alone."""
     try:
         return batches.next() if hasattr(batches, "next") else next(batches)
     except StopIteration:
@@ -227,7 +227,7 @@ def _sources(given, default_name, may_be_empty):
 
 
 def _converted(name, source):
-    """An array of float32, as in the original; of integers beyond 2**24, of which float32 holds some alone, they are kept."""
+    """An array of float32, as in MXNet; of integers beyond 2**24, of which float32 holds some alone, they are kept."""
     if hasattr(source, "tocsr"):
         return nd.array(source)
     found = np.asarray(source)
@@ -239,7 +239,7 @@ def _converted(name, source):
 
 
 class NDArrayIter(DataIter):
-    """Batches of the rows of arrays. NDArrays keep their types, whatever is in them; others become float32, as in the original,
+    """Batches of the rows of arrays. NDArrays keep their types, whatever is in them; others become float32, as in MXNet,
     but for an array with integers beyond 2**24, which float32 would round: it becomes one of int64, or int32 where it is. What does not fill the last batch is filled up from the beginning ("pad"), left out
     ("discard") or kept for the next epoch ("roll_over"). ``layout`` is what provide_data and provide_label say."""
 
@@ -329,7 +329,7 @@ class NDArrayIter(DataIter):
         return self._rows()
 
     def getpad(self):
-        if self.last_batch_handle == "roll_over":  # as the original has it: rows of the epoch before, with which a batch begins
+        if self.last_batch_handle == "roll_over":  # as MXNet has it: rows of the epoch before, with which a batch begins
             return len(self._left) if self.cursor == 0 else 0
         return max(0, self.cursor + self.batch_size - len(self._order)) if self.last_batch_handle == "pad" else 0
 

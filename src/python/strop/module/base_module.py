@@ -62,7 +62,7 @@ class BaseModule:
 
     def score(self, eval_data, eval_metric, num_batch=None, batch_end_callback=None, score_end_callback=None, reset=True, epoch=0, sparse_row_id_fn=None):
         """[(name, value)] of a metric over the batches of an iterator, or the first ``num_batch`` of them. Rows that only
-        fill the last batch count, as in the original."""
+        fill the last batch count, as in MXNet."""
         self._need("score", params=True)
         if reset:
             _of_batches("score", "eval_data", eval_data)

@@ -324,7 +324,7 @@ class Module(BaseModule):
                 warn_program(f"Module.init_optimizer: rescale_grad of the optimizer is {optimizer.rescale_grad}, not 1 over the {rows} rows of a batch; "
                              "gradients are summed over them")
             if not optimizer.idx2name:
-                optimizer.idx2name = names  # too late for set_wd_mult() to know biases: they decay as well, as in the original
+                optimizer.idx2name = names  # too late for set_wd_mult() to know biases: they decay as well, as in MXNet
         self._optimizer, self._kvstore, self._update_on_kvstore = optimizer, kvstore, on_store
         self._indices = {name: index for index, name in names.items()}
         self._updater = None if on_store else optimizers.get_updater(optimizer)

@@ -46,7 +46,7 @@ class _Run(autograd.Function):
 
 class CachedOp:
     """A symbol that is called with arrays, one for each of list_inputs(), again and again. Its calls are recorded as those of
-    its operators are, a symbol with loops or branches as one step; `flags`, which says how the original plans the memory, has
+    its operators are, a symbol with loops or branches as one step; `flags`, which says how MXNet plans the memory, has
     no effect."""
 
     def __init__(self, sym, flags=(), thread_safe=False):  # pylint: disable=unused-argument

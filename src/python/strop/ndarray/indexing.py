@@ -3,7 +3,7 @@
 
 Integers, slices, None and an ellipsis become views where the elements lie together, else the operator `slice`; arrays of
 integers and masks (bools, and what came from a comparison) become `take`. All of it is recorded. Other arrays of floating types
-are positions, as in the original.
+are positions, as in MXNet.
 """
 import numpy as np
 
@@ -30,7 +30,7 @@ def _index_array(part):
         if masks.is_mask(part):
             return masks.bools_of(part)
         part = part.asnumpy()
-        return part if part.dtype == bool or part.dtype.kind in "iu" else part.astype(np.int64)  # float indices are the original's
+        return part if part.dtype == bool or part.dtype.kind in "iu" else part.astype(np.int64)  # float indices are MXNet's
     if isinstance(part, (list, tuple, range, np.ndarray)):
         part = np.asarray(part)
         if part.size == 0:
@@ -137,7 +137,7 @@ def _read_basic(a, parts):
             out = _operators().slice(out, begin=begin, end=end, step=step)
     number = shape == () and a.ndim > 0
     if number:
-        shape = (1,)  # as the original, which has no arrays without dimensions
+        shape = (1,)  # as MXNet, which has no arrays without dimensions
     out = out if out.shape == shape else _strop.reshape(out, shape) if shape else out
     if number:
         out._facts |= masks.NUMBER

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Masks: arrays that came from a comparison. They have the type of what was compared, as in the original, know what they are, and
+"""Masks: arrays that came from a comparison. They have the type of what was compared, as in MXNet, know what they are, and
 serve as keys and with & | ^ ~ as NumPy's arrays of bools do."""
 import numpy as np
 

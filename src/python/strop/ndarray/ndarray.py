@@ -19,7 +19,7 @@ __all__ = ["NDArray", "arange", "array", "concatenate", "empty", "eye", "fill_el
            "load", "load_frombuffer", "moveaxis", "ones", "onehot_encode", "save", "split_v2", "to_dlpack_for_read",
            "to_dlpack_for_write", "waitall", "zeros"]
 
-py_slice = slice  # Python's own, by the name that tells it from the operator in the original
+py_slice = slice  # Python's own, by the name that tells it from the operator in MXNet
 
 
 def operators():
@@ -29,7 +29,7 @@ def operators():
     return op
 
 
-# The numbers of files under the names that programs of the original use.
+# The numbers of files under the names that programs of MXNet use.
 _DTYPE_MX_TO_NP = {-1: None, **_DTYPES}
 _DTYPE_NP_TO_MX = {None: -1, **{dtype if isinstance(dtype, type) else str(dtype): number for number, dtype in _DTYPES.items()}}
 _STORAGE_TYPE_STR_TO_ID = {"undefined": -1, **{name: number for number, name in enumerate(STORAGES)}}
@@ -107,7 +107,7 @@ class _Members:
 
     @staticmethod
     def _basic_indexing_slice_is_contiguous(slc_key, shape):
-        """Whether what a key of slices and positions takes of that shape lies together; programs of the original ask this."""
+        """Whether what a key of slices and positions takes of that shape lies together; programs of MXNet ask this."""
         steps = [math.prod(shape[axis + 1:]) for axis in range(len(shape))]
         return np.lib.stride_tricks.as_strided(np.empty(1, "int8"), shape, steps)[slc_key].flags.c_contiguous
 
@@ -190,7 +190,7 @@ class _Members:
         return operators().cast_storage(self, stype=stype)
 
     def reshape(self, *shape, **kwargs):
-        """A view in another shape, with the original's codes: 0 keeps an extent, -1 infers one, -2 copies the rest,
+        """A view in another shape, with MXNet's codes: 0 keeps an extent, -1 infers one, -2 copies the rest,
         -3 merges two, -4 splits one."""
         reverse = kwargs.pop("reverse", False)
         if not shape:
@@ -273,7 +273,7 @@ class _Members:
         return _rebuild, ((self.astype("float32") if is_bfloat16 else self).asnumpy(), is_bfloat16, str(self.context), self._facts)
 
     def __setstate__(self, state):
-        """Overwrites the elements with those of the original's state: {"handle": an array's bytes, as in a file}."""
+        """Overwrites the elements with those of MXNet's state: {"handle": an array's bytes, as in a file}."""
         made = load_frombuffer(struct.pack("<3Q", 0x112, 0, 1) + bytes(state["handle"]) + bytes(8))[0]  # no names
         if made.shape != self.shape or made.dtype != self.dtype:
             raise _strop.ValueError(f"__setstate__: shape {made.shape} or the type is not that of an array {self.shape}")
@@ -441,7 +441,7 @@ def histogram(a, bins=10, range=None):  # noqa: A002
         raise _strop.ValueError(f"histogram: bins is of type {type(bins).__name__}, expected a number or an NDArray")
     if bins < 1:
         raise _strop.ValueError(f"histogram: bins is {bins}, expected 1 or more")
-    if range is None:  # as the original, by NumPy
+    if range is None:  # as MXNet, by NumPy
         counts, edges = np.histogram(a.asnumpy(), int(bins))
         return [array(counts, a.context, "int64"), array(edges, a.context, a.dtype)]
     return operators()._histogram(a, bin_cnt=int(bins), range=range)
@@ -475,7 +475,7 @@ def from_numpy(ndarray, zero_copy=True):
     if not (ndarray.flags["WRITEABLE"] or owner.base is None):  # memory of NumPy's own can be written, whatever the array says
         raise _strop.ValueError("from_numpy: the array lies in memory of another object that cannot be written; say zero_copy=False")
     made = _strop.share_buffer(ndarray)
-    ndarray.flags["WRITEABLE"] = False  # as the original does: the elements are ours to write
+    ndarray.flags["WRITEABLE"] = False  # as MXNet does: the elements are ours to write
     return made
 
 

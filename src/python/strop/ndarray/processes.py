@@ -29,7 +29,7 @@ def hawkesll(lda, alpha, beta, state, lags, marks, valid_length, max_time):
         decay = op.exp(op.broadcast_mul(-beta, since))
         rate = lda + op.broadcast_mul(alpha * beta, state * decay)
         risk = lda * since + op.broadcast_mul(alpha, state * (1 - decay))
-        # Where nothing happened nothing is added: a rate of 0 there would make the gradient no number.
+        # Where nothing happened nothing is added: a rate of 0 there would make the gradient NaN.
         likelihood = likelihood + op.sum(op.log(op.where(here, rate, one)) - risk * here, axis=1)
         state, last = op.where(here, 1 + state * decay, state), op.where(here, op.broadcast_add(none, now), last)
     since = op.broadcast_sub(max_time, last)

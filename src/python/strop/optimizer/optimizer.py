@@ -16,7 +16,7 @@ __all__ = ["AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "N
 
 
 class _FixedRate(_strop.Error, UserWarning):
-    """What the original raises where a rate is set that a scheduler says."""
+    """What MXNet raises where a rate is set that a scheduler says."""
 
 
 def register(cls):
@@ -35,7 +35,7 @@ class Optimizer:
     opt_registry = {}
     aggregate_num = 0
     _unreached = ()  # names that the symbol says factors of, and no index has
-    _master_last = False  # where the state of multi_precision has the copy of the weight, as the original's does
+    _master_last = False  # where the state of multi_precision has the copy of the weight, as MXNet's does
 
     def __init__(self, rescale_grad=1.0, param_idx2name=None, wd=0.0, clip_gradient=None, learning_rate=None, lr_scheduler=None,
                  sym=None, begin_num_update=0, multi_precision=False, param_dict=None, aggregate_num=0, use_fused_step=None):

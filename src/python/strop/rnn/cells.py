@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cells: what one step of a recurrent network makes of an input and of the states behind the step before.
 
-Nodes and parameters have the original's names, those that nobody names the numbers which follow from the order they are made in.
+Nodes and parameters have MXNet's names, those that nobody names the numbers which follow from the order they are made in.
 """
 from .. import _strop, initializer, nd, symbol
 from ..base import also, counted
@@ -10,7 +10,7 @@ __all__ = ["BaseRNNCell", "GRUCell", "LSTMCell", "RNNCell", "RNNParams"]
 
 
 def refuse(text):
-    """Raises what the original raises as a failed assertion."""
+    """Raises what MXNet raises as a failed assertion."""
     raise also(_strop.ValueError, AssertionError)(text)
 
 

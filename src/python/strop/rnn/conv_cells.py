@@ -54,7 +54,7 @@ class ConvRNNCell(PlainGates, BaseConvRNNCell):
 class ConvLSTMCell(LSTMGates, BaseConvRNNCell):
     """A long short-term memory of images."""
 
-    _axis = {"axis": 1}  # which the original says in its nodes
+    _axis = {"axis": 1}  # which MXNet says in its nodes
 
     def __init__(self, input_shape, num_hidden, h2h_kernel=(3, 3), h2h_dilate=(1, 1), i2h_kernel=(3, 3), i2h_stride=(1, 1), i2h_pad=(1, 1),
                  i2h_dilate=(1, 1), i2h_weight_initializer=None, h2h_weight_initializer=None, i2h_bias_initializer="zeros",

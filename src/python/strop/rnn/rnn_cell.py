@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All cells, by the name of the original's module."""
+"""All cells, by the name of MXNet's module."""
 from . import cells, conv_cells, fused, modifiers, stacks
 from .cells import *  # noqa: F401,F403
 from .conv_cells import *  # noqa: F401,F403

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops and branches over symbols as the original's sym.contrib has them: nodes whose parameters are sub-graphs."""
+"""Loops and branches over symbols as MXNet's sym.contrib has them: nodes whose parameters are sub-graphs."""
 import itertools
 
 from .. import _strop, attribute

@@ -43,7 +43,7 @@ def normal(loc=0, scale=1, shape=_Null, dtype=_Null, **kwargs):
 def randn(*shape, **kwargs):
     """Normal numbers in the extents that are given."""
     if isinstance(kwargs.get("data"), Symbol):
-        del kwargs["data"]  # a node without inputs passes it over in the original, whose programs give it
+        del kwargs["data"]  # a node without inputs passes it over in MXNet, whose programs give it
     return normal(kwargs.pop("loc", 0), kwargs.pop("scale", 1), shape or _Null, kwargs.pop("dtype", _Null), **kwargs)
 
 

@@ -64,7 +64,7 @@ for _method, _function in _SIGNS.items():
     _forward, _backward = _binary(*_strop._arithmetic[_function])
     setattr(Symbol, f"__{_method}__", _forward)
     setattr(Symbol, f"__r{_method}__", _backward)
-Symbol.__rpow__ = _binary("_Power", "_PowerScalar", "_rpower_scalar")[1]  # as the original: its function has the other name
+Symbol.__rpow__ = _binary("_Power", "_PowerScalar", "_rpower_scalar")[1]  # as MXNet: its function has the other name
 for _method, _function in _COMPARISONS.items():
     setattr(Symbol, f"__{_method}__", _binary(*_strop._arithmetic[_function])[0])
 
@@ -73,7 +73,7 @@ _core_json, _save = Symbol.tojson, Symbol.save
 
 
 def _to_json(symbol):
-    """The symbol as text. A loop whose body leaves a state out has none: of that the original raises an AssertionError,
+    """The symbol as text. A loop whose body leaves a state out has none: of that MXNet raises an AssertionError,
     though where the loop is made."""
     try:
         return _core_json(symbol)
@@ -145,7 +145,7 @@ class _Members:
         return load_json, (_to_json(self),)
 
     def tojson(self, remove_amp_cast=True):
-        """The symbol as text, in the layout of the original's version 1.7; without the casts that mixed precision has put
+        """The symbol as text, in the layout of MXNet's version 1.7; without the casts that mixed precision has put
         in (amp_cast, amp_multicast), unless said."""
         return _to_json(_without_casts(self) if remove_amp_cast else self)
 
@@ -278,7 +278,7 @@ class _Members:
                     shared_exec=None, shared_buffer=None, side_by_side=False, **kwargs):
         """An Executor on new arrays, whose shapes follow from those given. ``group2ctx``, ``shared_exec`` and
         ``side_by_side`` as in bind(); of the arguments in ``shared_arg_names`` the arrays and gradients are those of
-        ``shared_exec``, and so are the states then. ``shared_buffer``, a hint of the original's, changes nothing."""
+        ``shared_exec``, and so are the states then. ``shared_buffer``, a hint of MXNet's, changes nothing."""
         names = self.list_arguments()
         arguments = set(names)
         shapes = [(name, extents_of(shape)) for name, shape in kwargs.items() if name in arguments]
@@ -296,7 +296,7 @@ class _Members:
             if not strange:
                 raise
             raise _strop.ValueError(f"simple_bind: {_no_arguments(strange, names)}; {error}") from None
-        if strange:  # which the original passes over: labels, where a net predicts
+        if strange:  # which MXNet passes over: labels, where a net predicts
             warnings.warn(f"simple_bind: {_no_arguments(strange, names)}", stacklevel=2)
         made._bound = bound
         return made

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The original's files: what it wrote, all its versions, what we write, and what is refused.
+/// MXNet's files: what it wrote, all its versions, what we write, and what is refused.
 #include "bytes.hpp"
 
 #include <doctest/doctest.h>
@@ -42,8 +42,8 @@ std::string file_of(const Bytes& array) {
 Bytes device_and(std::int32_t dtype) { return Bytes().put(std::int32_t{2}).put(std::int32_t{3}).put(dtype); }
 
 // {"arg:w": float32 [[1, 2, 3]], "c": csr of [[0, 1], [2, 0]], "r": row_sparse of [[0, 0], [2, 3], [0, 0]],
-// "h": float16 [0.5]}, saved by the original, 1.9.1.
-const char* const by_the_original =
+// "h": float16 [0.5]}, saved by MXNet, 1.9.1.
+const char* const by_mxnet =
     "120100000000000000000000000000000400000000000000c9fa93f900000000020000000100000000000000030000000000"
     "00000100000000000000000000000000803f0000004000004040c9fa93f90200000001000000020000000000000002000000"
     "0200000000000000020000000000000001000000000000000000000006000000010000000300000000000000060000000100"
@@ -55,8 +55,8 @@ const char* const by_the_original =
 
 }  // namespace
 
-TEST_CASE("a file by the original is read, and written again byte for byte") {
-  const std::string bytes = test::from_hex(by_the_original);
+TEST_CASE("a file by MXNet is read, and written again byte for byte") {
+  const std::string bytes = test::from_hex(by_mxnet);
   const NamedArrays arrays = read(bytes);
   REQUIRE(arrays.size() == 4);
   CHECK(arrays[0].first == "arg:w");
@@ -71,7 +71,7 @@ TEST_CASE("a file by the original is read, and written again byte for byte") {
   CHECK(write(arrays) == bytes);
 }
 
-TEST_CASE("indices are written as the original reads them, whatever their width") {
+TEST_CASE("indices are written as MXNet reads them, whatever their width") {
   const std::vector<std::int32_t> columns{0, 2}, starts{0, 1, 2};
   const std::string wide = write({{"a", csr_matrix({1, 2}, {0, 2}, {0, 1, 2}, {2, 3})}});
   CHECK(write({{"a", csr_matrix({1, 2}, columns, starts, {2, 3})}}) == wide);
@@ -135,8 +135,8 @@ TEST_CASE("versions 0 and 1, arrays that are none, other devices") {
   CHECK(read(file_of(truth))[0].second.to_vector<bool>() == std::vector<bool>{false, true});
 }
 
-TEST_CASE("sparse arrays whose number of values was not known when the original wrote it") {
-  std::string bytes = test::from_hex(by_the_original);
+TEST_CASE("sparse arrays whose number of values was not known when MXNet wrote it") {
+  std::string bytes = test::from_hex(by_mxnet);
   const std::string shape = Bytes().put(std::int32_t{2}).put(std::int64_t{1}).put(std::int64_t{2}).text;
   const std::size_t at = bytes.find(Bytes().put(std::int32_t{1}).text + shape);
   REQUIRE(at != std::string::npos);
@@ -163,14 +163,14 @@ TEST_CASE("sparse arrays whose number of values was not known when the original 
 }
 
 TEST_CASE("a file that is cut off is refused at every length") {
-  const std::string bytes = test::from_hex(by_the_original);
+  const std::string bytes = test::from_hex(by_mxnet);
   for (std::size_t length = 0; length < bytes.size(); ++length)
     CHECK(refusal(bytes.substr(0, length)).starts_with("strop: load(\"memory\"): "));
   CHECK(refusal(bytes + "x") == "strop: load(\"memory\"): 1 bytes follow the last name");
 }
 
 TEST_CASE("damaged files are refused or read, never trusted") {
-  const std::string bytes = test::from_hex(by_the_original);
+  const std::string bytes = test::from_hex(by_mxnet);
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::string damaged = bytes;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
