@@ -2,6 +2,7 @@
 """The site: a page for every operator with all its parts, the pages of docs/ in one navigation, every public class and module.
 Examples run while it is written, and a warning of Sphinx is a failure."""
 import html.parser
+import importlib
 import pathlib
 import re
 import sys
@@ -13,14 +14,18 @@ import strop as mx
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(mx.__file__).parents[2] / "strop"
-sys.path.insert(0, str(ROOT / "docs"))
-import generate  # noqa: E402  pylint: disable=wrong-import-position,import-error
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
+def generate():
     if not COMMAND.exists():
         pytest.skip("the command is not built here")
+    sys.path.insert(0, str(ROOT / "docs"))
+    return importlib.import_module("generate")
+
+
+@pytest.fixture(scope="module")
+def written(generate, tmp_path_factory):
     out = tmp_path_factory.mktemp("site")
     generate.write_operators(COMMAND, out / "source/operators")
     return {path.stem: path.read_text() for path in out.glob("source/operators/*.rst")}, {one["name"]: one for one in generate.operators_of(COMMAND)}, out
@@ -50,7 +55,7 @@ def test_examples_show_what_operators_compute(written):
 
 
 @pytest.fixture(scope="module")
-def site(written):
+def site(generate, written):
     if missing := list(generate.lacking()):
         pytest.skip(f"not installed: {', '.join(missing)}")
     generate.write_site(written[2])  # ends the test with what Sphinx says

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How long the sentences of the pages are: for each page the mean of words, how many have more than 35, and the longest ones.
-A hint for who writes: `python3 tests/tools/sentences.py [PAGE...]` checks nothing."""
+A hint for who writes: `python3 tests/tools/sentences.py [PAGE...]` checks nothing. With --words it counts the lines of the sources
+that have a word which CONTRIBUTING.md's vocabulary replaces."""
 import pathlib
 import re
 import sys
@@ -31,7 +32,21 @@ def sentences(text):
                 yield len(words), sentence
 
 
+def words():
+    """(the word to write, the old one, {folder: lines that have it}) of the vocabulary."""
+    table = re.search(r"(?ms)^\| write \| not \|\n\|.*?\n(.*?)\n\n", (ROOT / "CONTRIBUTING.md").read_text() + "\n\n")[1]
+    for write, old in re.findall(r"(?m)^\| (.*?) \| ([^(|]*?) \|$", table):
+        for word in old.split(", "):
+            pattern = re.compile(rf"(?i)\b{word.replace('way of', 'way[ _]of')}(?:s|\b)")
+            yield write, word, {folder: sum(len(pattern.findall(p.read_text())) for p in (ROOT / folder).rglob("*.*") if p.suffix in (".hpp", ".cpp", ".py", ".cu", ".def"))
+                                for folder in ("include", "src", "tests", "bench", "examples")}
+
+
 def main():
+    if sys.argv[1:] == ["--words"]:
+        for write, word, counts in words():
+            print(f"{word:14} {', '.join(f'{n} in {folder}' for folder, n in counts.items() if n) or 'nowhere':60} write: {write}")
+        return
     pages = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or PAGES
     print(f"{'page':34} {'sentences':>9} {'mean':>6} {'> ' + str(LONG):>5}")
     longest = []
