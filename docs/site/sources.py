@@ -15,7 +15,7 @@ SITE = ROOT / "docs/site"
 # The one navigation. Every page of docs/ stands in one part; what this script writes is named by its folder.
 PARTS = {
     "Learn": ["first-operator", "tensor-operator", "train", "train-python", "sparse-model"],
-    "Do": ["install", "your-operator", "pytorch", "numpy", "jax", "libraries", "data", "optimizers", "kvstore", "cuda", "find-faults", "costs",
+    "Do": ["install", "test-operator", "your-operator", "pytorch", "numpy", "jax", "libraries", "files", "data", "optimizers", "kvstore", "cuda", "find-faults", "costs",
            "port-from-mxnet"],
     "Look up": ["operators/index", "contract", "cpp/index", "python-api/index", "command", "settings", "types", "sparse", "python", "graph",
                 "from-mxnet", "from-mxnet-sparse", "from-mxnet-system", "examples/index", "figures/index", "CHANGELOG"],
