@@ -191,7 +191,7 @@ def readme(work, project, environment):
     program, output = re.search(r"(?ms)^```cpp\n(#include.*?)^```\n\n```\n(.*?)^```", text).groups()
     (project / "prog.cpp").write_text(program)
     (project / "include").symlink_to(INCLUDE)
-    line = recipe("c++ -std=c++20").replace("-march=native", environment.get("NATIVE", ""))
+    line = recipe("c++ -std=c++20").replace("-march=native", f"-march={MARCH}" if MARCH else "")
     must(["sh", "-c", line.replace("c++ ", f"{os.environ.get('CXX', 'c++')} ", 1)], cwd=project)
     if (out := must([project / "a.out"])) != output:
         raise Failed(f"expected what README.md says:\n{indent(output)}\nand it printed:\n{indent(out)}")
@@ -382,7 +382,7 @@ def main():
             two = {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}
             return [("meson-wrap, header-only", meson_headers, headers), ("pkg-config, header-only", script, headers),
                     ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(INCLUDE), **native}),
-                    ("by-hand, README.md", readme, {**os.environ, **native}),
+                    ("by-hand, README.md", readme, os.environ),
                     ("library, header-only", library, two), *([("two-isa", script, both)] if x86 else []),
                     *([("cmake, header-only", cmake, headers)] if has_cmake else [])]
 
