@@ -62,6 +62,8 @@ struct ConvertOptions {
 };
 /// LibSVM text as a file of arrays (data, label, qid), and back, by the names' endings.
 int convert(const ConvertOptions& options);
+/// Adds `data`: the iterators of the registry, which it lists, describes, shows the first batches of and times.
+void add_data(CLI::App& app, int& status);
 /// What a file that STROP_TRACE or strop::Trace wrote says, as a table and as a picture.
 int trace_summary(const std::string& path);
 int trace_picture(const std::string& path, const std::string& out, const std::string& title);

@@ -190,6 +190,8 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   convert->add_flag("--one-based", conversion.one_based, "The first column's index in the text is 1, not 0");
   convert->callback([&] { status = strop::command::convert(conversion); });
 
+  add_data(app, status);
+
   std::string trace_path, trace_out, trace_title;
   CLI::App* trace = app.add_subcommand("trace", "What a trace of the engine says (STROP_TRACE=file.json)");
   trace->require_subcommand(1);
@@ -224,8 +226,9 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   try {
     const int first = after_libraries(argc, argv);
     check_subcommand(app, argc - first, argv + first);
-    if (argc > first && std::string_view(argv[first]) == "trace")
-      check_subcommand(*trace, argc - first - 1, argv + first + 1);
+    for (const CLI::App* parent : {trace, app.get_subcommand("data")})
+      if (argc > first && argv[first] == parent->get_name())
+        check_subcommand(*parent, argc - first - 1, argv + first + 1);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return printed(app.exit(error));  // --help, --version

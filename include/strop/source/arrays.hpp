@@ -31,6 +31,7 @@
 #include <strop/data/mnist_iter_impl.hpp>
 #include <strop/data/ndarray_iter_impl.hpp>
 #include <strop/data/record_file_impl.hpp>
+#include <strop/data/registry_impl.hpp>
 #include <strop/data/stages_impl.hpp>
 #include <strop/data/text_lines_impl.hpp>
 #include <strop/engine/bulk_impl.hpp>

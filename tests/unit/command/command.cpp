@@ -420,3 +420,37 @@ TEST_CASE("LibSVM text as arrays, and back") {
         "strop: load_libsvm: \"bad.libsvm\", line 2, byte 5: the value 'x' is no number that float64 can hold\n");
   CHECK_FALSE(std::ifstream(folder / "d.npz").good());
 }
+
+TEST_CASE("data lists the iterators, says what they are, and shows and times their batches") {
+  const test::Folder folder;
+  test::put_file(folder / "a.csv", "1,2\n3,4\n5,6\n");
+  const Said list = strop_says(folder, "data ls");
+  CHECK(list.code == 0);
+  CHECK(list.out.find("CSVIter            (data_csv) {data_shape, label_csv,") != std::string::npos);
+  const Said described = strop_says(folder, "data describe CSVIter");
+  CHECK(described.out.find("CSVIter(data_csv, data_shape=(), label_csv='',") != std::string::npos);
+  CHECK(described.out.find("    data_csv           string, required  the file") != std::string::npos);
+  CHECK(strop_says(folder, "data ls --json").out.find("\"name\": \"part_index\"") != std::string::npos);
+
+  const Said head = strop_says(folder, "data head CSVIter a.csv --data_shape 2 --batch_size=2 -n 2");
+  CHECK(head.code == 0);
+  CHECK(head.out ==
+        "data data: float32 (2, 2)\nlabel softmax_label: float32 (2,)\n"
+        "batch 0, pad 0\n  data data: [[1, 2], [3, 4]]\n  label softmax_label: [0, 0]\n"
+        "batch 1, pad 1\n  data data: [[5, 6], [1, 2]]\n  label softmax_label: [0, 0]\n");
+  const Said bench = strop_says(folder, "data bench CSVIter a.csv --data_shape 2");
+  CHECK(bench.code == 0);
+  CHECK(bench.out.starts_with("CSVIter: 1 batches, 3 rows an epoch\n"));
+
+  for (const auto& [words, why] : {std::pair{"data hed x", "no subcommand 'hed' of data; nearest: head,"},
+                                   {"data head CSVItr a.csv", "no iterator 'CSVItr'; nearest: CSVIter,"},
+                                   {"data head CSVIter a.csv b.csv --data_shape 2", "CSVIter reads 1 file, not also"},
+                                   {"data head CSVIter a.csv -n", "-n needs a number of batches"},
+                                   {"data head CSVIter a.csv --shape 2", "CSVIter: no parameter 'shape'; it has"}}) {
+    CAPTURE(words);
+    const Said said = strop_says(folder, words);
+    CHECK(said.code != 0);
+    CHECK(said.has(why));
+  }
+  CHECK(strop_says(folder, "data head CSVIter a.csv --data_shape 3").has("\"a.csv\", line 1, byte "));
+}
