@@ -1,50 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The idx format of MNIST and its relatives, plain or gzip: big-endian header, then the elements.
+/// The idx format of MNIST and its relatives, plain, gzip or zstd: big-endian header, then the elements.
 #pragma once
 #include <strop/core/span.hpp>
+#include <strop/data/input_files.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/format/file.hpp>
-#include <strop/tensor/format/inflate.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strop::inline v0 {
 namespace detail {
 
-/// All bytes, unpacked where they are gzip (RFC 1952, one member). Throws Error for what is cut or damaged.
+/// All bytes, unpacked where they are gzip or zstd. Throws Error for what is cut or damaged.
 inline std::vector<unsigned char> read_unpacked(Input& in) {
-  std::vector<unsigned char> bytes(unsigned_size(in.size()));
+  std::string bytes(unsigned_size(in.size()), '\0');
   in.read(bytes.data(), in.size(), "the file");
-  if (bytes.size() < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b) return bytes;
-  if (bytes.size() < 18) in.refuse("the gzip header is cut");
-  const unsigned flags = bytes[3];
-  if (bytes[2] != 8) in.refuse("the gzip header names a method that is not known");
-  if ((flags & 0xe0U) != 0) in.refuse("the gzip header has flags that are not known");
-  std::size_t at = 10;
-  if ((flags & 4U) != 0) at += 2 + bytes[10] + 256U * bytes[11];
-  for (unsigned text = 8; text <= 16; text *= 2)  // the name, then the comment
-    if ((flags & text) != 0) {
-      while (at < bytes.size() && bytes[at] != 0) ++at;
-      ++at;
-    }
-  if ((flags & 2U) != 0) at += 2;
-  if (at + 8 > bytes.size()) in.refuse("the gzip header is cut");
-  const auto little = [&](std::size_t from) {
-    std::uint32_t value = 0;
-    for (int i = 3; i >= 0; --i) value = value << 8 | bytes[from + static_cast<std::size_t>(i)];
-    return value;
-  };
-  const std::uint32_t sum = little(bytes.size() - 8), size = little(bytes.size() - 4);
-  Inflate inflate;
-  auto out = inflate.run(bytes.data() + at, static_cast<std::int64_t>(bytes.size() - at - 8), size);
-  if (!inflate.why.empty()) in.refuse(cat("the gzip data cannot be unpacked: ", inflate.why));
-  if (out.size() != size || crc32(0, out.data(), static_cast<std::int64_t>(out.size())) != sum)
-    in.refuse("the unpacked data does not match its check sum");
-  return out;
+  try {
+    bytes = unpacked(std::move(bytes));
+  } catch (const Error& error) {
+    in.refuse(error.what());
+  }
+  return {bytes.begin(), bytes.end()};
 }
 
 inline NDArray read_idx(Input& in) {
@@ -98,8 +79,8 @@ inline NDArray read_idx(Input& in) {
 
 }  // namespace detail
 
-/// Reads an idx file, plain or gzip, as an array of its own type (u8, i8, i32, f32 or f64). Throws Error for a wrong
-/// magic, a type that strop has not (16-bit integers), and sizes that the file does not hold.
+/// Reads an idx file, plain, gzip or zstd, as an array of its own type (u8, i8, i32, f32 or f64). Throws Error for a
+/// wrong magic, a type that strop has not (16-bit integers), and sizes that the file does not hold.
 inline NDArray load_idx(const std::string& path) {
   detail::Input in(path);
   try {

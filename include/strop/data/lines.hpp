@@ -11,13 +11,13 @@
 
 namespace strop::inline v0::detail {
 
-/// The lines of a file, or of all files of a folder in the order of their names, in blocks. Of `parts` parts, ranges of
+/// The lines of the files that a path names (see input_files), in blocks. Of `parts` parts, ranges of
 /// nearly as many bytes, one is read: a line belongs to the part that its first byte lies in.
 class LineBlocks {
  public:
   /// `function` begins the sentences of errors.
   LineBlocks(std::string_view function, const std::string& path, std::int64_t parts = 1, std::int64_t part = 0);
-  /// Text in memory that outlives the object; `name` stands for it in sentences.
+  /// A copy of a text in memory; `name` stands for it in sentences.
   LineBlocks(std::string_view function, std::string_view name, std::string_view text);
   LineBlocks(const LineBlocks&) = delete;
   LineBlocks& operator=(const LineBlocks&) = delete;
@@ -41,9 +41,10 @@ class LineBlocks {
   struct Range {
     std::string path;
     std::int64_t begin, end;  // bytes; lines that begin there are read
+    bool in_memory = false;   // the text is this one
+    std::string text = {};
   };
   [[noreturn]] void refuse_file(std::string_view why) const;
-  void add_file(const std::string& path, std::int64_t size);
   void take_part(std::int64_t parts, std::int64_t part);
   void open();
   void close();
@@ -61,9 +62,8 @@ class LineBlocks {
 
   std::string function_;
   List<Range> ranges_;
-  Index at_ = 0;  // the range that is read
-  std::string_view text_;
-  bool in_memory_ = false;
+  Index at_ = 0;           // the range that is read
+  std::string_view text_;  // of the open file, where it is in memory
   int file_ = -1;
   bool opened_ = false;
   std::int64_t size_ = 0, from_ = 0, to_ = 0;  // of the open file: its bytes, what is left to read of them

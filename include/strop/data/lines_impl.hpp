@@ -2,12 +2,12 @@
 /// \file
 /// How blocks of lines are read.
 #pragma once
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <strop/core/config.hpp>
 #include <strop/data/data_part.hpp>
+#include <strop/data/input_files.hpp>
 #include <strop/data/lines.hpp>
 
 #include <algorithm>
@@ -26,37 +26,15 @@ STROP_IMPL void LineBlocks::refuse_file(std::string_view why) const {
 STROP_IMPL LineBlocks::LineBlocks(std::string_view function, const std::string& path, std::int64_t parts,
                                   std::int64_t part)
     : function_(function) {
-  struct stat info{};
-  const auto look = [&](const std::string& at) {
-    if (::stat(at.c_str(), &info) != 0) fail(function_, ": \"", at, "\": ", std::strerror(errno));
-  };
-  look(path);
-  if (S_ISDIR(info.st_mode)) {
-    DIR* const folder = ::opendir(path.c_str());
-    if (folder == nullptr) fail(function_, ": \"", path, "\": ", std::strerror(errno));
-    std::vector<std::string> names;
-    while (const dirent* entry = ::readdir(folder))
-      if (entry->d_name[0] != '.') names.push_back(cat(path, "/", entry->d_name));
-    ::closedir(folder);
-    std::sort(names.begin(), names.end());
-    for (const std::string& name : names) {
-      look(name);
-      if (S_ISREG(info.st_mode)) add_file(name, info.st_size);
-    }
-    if (ranges_.empty()) fail(function_, ": \"", path, "\": the folder holds no files");
-  } else {
-    if (!S_ISREG(info.st_mode)) fail(function_, ": \"", path, "\": this is no regular file");
-    add_file(path, info.st_size);
-  }
+  for (InputFile& file : input_files(function, path))
+    ranges_.push_back({std::move(file.path), 0, file.size, file.in_memory, std::move(file.text)});
   take_part(parts, part);
 }
 
 STROP_IMPL LineBlocks::LineBlocks(std::string_view function, std::string_view name, std::string_view text)
-    : function_(function), text_(text), in_memory_(true) {
-  add_file(std::string(name), static_cast<std::int64_t>(text.size()));
+    : function_(function) {
+  ranges_.push_back({std::string(name), 0, static_cast<std::int64_t>(text.size()), true, std::string(text)});
 }
-
-STROP_IMPL void LineBlocks::add_file(const std::string& path, std::int64_t size) { ranges_.push_back({path, 0, size}); }
 
 STROP_IMPL void LineBlocks::take_part(std::int64_t parts, std::int64_t part) {
   std::int64_t total = 0;
@@ -73,8 +51,9 @@ STROP_IMPL void LineBlocks::take_part(std::int64_t parts, std::int64_t part) {
 
 STROP_IMPL void LineBlocks::open() {
   const Range& range = ranges_[at_];
-  if (in_memory_) {
-    size_ = static_cast<std::int64_t>(text_.size());
+  text_ = range.text;
+  if (range.in_memory) {
+    size_ = std::ssize(text_);
   } else {
     file_ = ::open(path().c_str(), O_RDONLY | O_CLOEXEC);
     struct stat info{};
@@ -97,7 +76,7 @@ STROP_IMPL void LineBlocks::close() {
 }
 
 STROP_IMPL void LineBlocks::read(char* to, std::int64_t bytes, std::int64_t from) const {
-  if (in_memory_) {
+  if (ranges_[at_].in_memory) {
     std::memcpy(to, text_.data() + from, unsigned_size(bytes));
     return;
   }

@@ -24,6 +24,7 @@
 #include <strop/data/image_pixels_impl.hpp>
 #include <strop/data/image_record_impl.hpp>
 #include <strop/data/image_record_iter_impl.hpp>
+#include <strop/data/input_files_impl.hpp>
 #include <strop/data/libsvm_impl.hpp>
 #include <strop/data/libsvm_iter_impl.hpp>
 #include <strop/data/libsvm_reader_impl.hpp>

@@ -120,8 +120,7 @@ TEST_CASE("damaged gzip files") {
   const std::string whole = packed("00", ""), damaged = "the unpacked data does not match its check sum";
   CHECK(refusal(packed("00", "", "f0de5f2012000000")) == damaged);
   CHECK(refusal(packed("00", "", "f0de5f2113000000")) == damaged);
-  CHECK(refusal(packed("00", "", "f0de5f2111000000")) ==
-        "the gzip data cannot be unpacked: more data than the entry declares");
+  CHECK(refusal(packed("00", "", "f0de5f2111000000")) == damaged);
   for (std::size_t length = 2; length < whole.size(); ++length) CHECK(refusal(whole.substr(0, length)) != "");
   int same = 0;
   for (std::size_t bit = 16; bit < whole.size() * 8; ++bit) {  // from behind the magic

@@ -198,7 +198,7 @@ TEST_CASE("batches have the shapes that are provided, and each epoch has every r
       std::int64_t first = 0;  // with round_batch the next epoch goes on behind the rows that filled the last batch
       for (int epoch = 0; epoch < 3; ++epoch) {
         std::vector<std::int64_t> index;
-        std::int64_t pad = 0;
+        std::int64_t filled = 0;
         for (const DataBatch& batch : batches) {
           CHECK(batch.data[0].shape() == data[0].shape);
           CHECK(batch.data[0].dtype() == data[0].dtype);
@@ -208,13 +208,13 @@ TEST_CASE("batches have the shapes that are provided, and each epoch has every r
           const std::vector<float> said = batch.label[0].to(dense).to_vector<float>();
           for (std::size_t k = 0; k < said.size(); ++k) CHECK(said[k] == static_cast<float>(batch.index[k]));
           index.insert(index.end(), batch.index.begin(), batch.index.end() - batch.pad);
-          pad = batch.pad;
+          filled = batch.pad;
         }
         const std::int64_t end = row.whole ? rows : rows / size * size;
         REQUIRE(std::ssize(index) == end - first);
         for (std::int64_t k = first; k < end; ++k) CHECK(index[static_cast<std::size_t>(k - first)] == k);
         const bool goes_on = row.name != "NDArrayIter" && row.name != "Sensor" && row.whole;
-        first = goes_on ? pad : 0;
+        first = goes_on ? filled : 0;
       }
     }
   });

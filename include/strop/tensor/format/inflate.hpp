@@ -42,6 +42,8 @@ class Inflate {
     }
     return std::move(out_);
   }
+  /// How many bytes behind the stream were not taken.
+  std::int64_t left() const { return end_ - at_ + count_ / 8; }
 
  private:
   /// A prefix code as one table that the next bits index: symbol · 16 + length, 0 where no code begins so.
