@@ -162,8 +162,8 @@ int time_batches(const std::string& name, const std::vector<std::string>& words)
   double best = 0;
   std::int64_t rows = 0, batches = 0, bytes = 0;
   const auto begin = std::chrono::steady_clock::now();
-  const auto since = [](auto from) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+  const auto since = [](auto start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   for (int epoch = 0; epoch < 2 || (epoch < 10 && since(begin) < 2); ++epoch) {  // the first one warms up
     rows = batches = bytes = 0;

@@ -7,6 +7,7 @@
 
 #include <strop/core/params.hpp>
 #include <strop/data/csv_iter.hpp>
+#include <strop/data/image_folder_iter.hpp>
 #include <strop/data/image_record_iter.hpp>
 #include <strop/data/libsvm_iter.hpp>
 #include <strop/data/mnist_iter.hpp>
@@ -14,6 +15,7 @@
 #include <strop/data/registry.hpp>
 #include <strop/tensor/io.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -146,6 +148,28 @@ struct ImageRecordFiles {
   DataIter batches(const ImageRecordParams& params) const { return ImageRecordIter(*path_imgrec, params); }
 };
 inline constexpr Iterator<ImageRecordFiles> image_record_iter;
+
+/// ImageFolderIter by name.
+struct ImageFolder {
+  static constexpr bool of_library = true;
+  static constexpr std::string_view
+      name = "ImageFolderIter",
+      doc =
+          "Batches of the pictures, JPEG or PNG, in the folders of a folder, which are the classes, or of those that a "
+          "list names: data[0] of shape (batch_size, *data_shape), label[0] float32 of shape (batch_size,), or "
+          "(batch_size, label_width)";
+  using Params = ImageRecordParams;
+  static constexpr Note notes[] = {
+      {"path_root", "the folder"},
+      {"path_imglist",
+       "a list as im2rec writes it: number, labels and path of each picture; '': the folders' names are the classes"},
+  };
+  static constexpr std::span<const Note> batching_notes = ImageRecordFiles::notes;
+  Required<std::string> path_root = {};
+  std::string path_imglist = "";
+  DataIter batches(const ImageRecordParams& params) const { return ImageFolderIter(*path_root, params, path_imglist); }
+};
+inline constexpr Iterator<ImageFolder> image_folder_iter;
 
 /// NDArrayIter by name, over files of arrays.
 struct ArrayFiles {

@@ -160,15 +160,17 @@ struct IteratorEntryOf {
     else
       return true;
   }
+  /// Notes of the batching, which stand among the own ones where there are no others.
+  static constexpr std::span<const Note> batching_notes() {
+    if constexpr (requires { std::span<const Note>(T::batching_notes); })
+      return T::batching_notes;
+    else if constexpr (std::is_same_v<Params, PipelineParams>)
+      return pipeline_notes;
+    else
+      return notes();
+  }
   static constexpr IteratorEntry value{
-      iterator_name<T>(),
-      doc(),
-      &param_table<T>,
-      &param_table<Params>,
-      notes(),
-      std::is_same_v<Params, PipelineParams> ? std::span<const Note>(pipeline_notes) : notes(),
-      custom(),
-      &open};
+      iterator_name<T>(), doc(), &param_table<T>, &param_table<Params>, notes(), batching_notes(), custom(), &open};
 };
 template <class T>
 inline constinit IteratorSlot iterator_slot{&IteratorEntryOf<T>::value};

@@ -20,7 +20,9 @@
 #include <strop/data/csv_iter_impl.hpp>
 #include <strop/data/data_iter_impl.hpp>
 #include <strop/data/image_codec_impl.hpp>
+#include <strop/data/image_folder_iter_impl.hpp>
 #include <strop/data/image_impl.hpp>
+#include <strop/data/image_list_impl.hpp>
 #include <strop/data/image_pixels_impl.hpp>
 #include <strop/data/image_record_impl.hpp>
 #include <strop/data/image_record_iter_impl.hpp>

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,6 +106,14 @@ Settings made_records(const Folder& folder) {
     out.write(pack({.label = static_cast<float>(k), .id = static_cast<std::uint64_t>(k)}, test::png_rgb));
   return {{"path_imgrec", folder / "a.rec"}, {"path_imgidx", folder / "a.idx"}, {"data_shape", "(3, 4, 5)"}};
 }
+Settings made_pictures(const Folder& folder) {
+  for (std::int64_t k = 0; k < rows; ++k) {
+    const std::string name = cat("class ", k);
+    std::filesystem::create_directory(folder / name.c_str());
+    put_file(folder / (name + "/x.PNG").c_str(), test::png_rgb);
+  }
+  return {{"path_root", folder / "."}, {"data_shape", "(3, 4, 5)"}};
+}
 Settings made_arrays(const Folder& folder) {
   save(folder / "a.npy", arange(0, 3 * rows).reshape({rows, 3}));
   save(folder / "b.npy", arange(0, rows));
@@ -118,6 +127,7 @@ Settings made_sensor(const Folder& folder) {
 
 const Row table[] = {
     {.name = "CSVIter", .source = "data_csv", .made = &made_csv},
+    {.name = "ImageFolderIter", .source = "path_root", .made = &made_pictures, .shuffle = "shuffle"},
     {.name = "ImageRecordIter", .source = "path_imgrec", .made = &made_records, .shuffle = "shuffle"},
     {.name = "LibSVMIter", .source = "data_libsvm", .made = &made_libsvm},
     {.name = "MNISTIter", .source = "image", .made = &made_idx, .whole = false, .shuffle = "shuffle"},
@@ -154,7 +164,7 @@ bool takes(const IteratorEntry& entry, std::string_view key) {
 /// Runs f for every row of the table whose iterator can be used here.
 void for_each_iterator(void (*f)(const Row& row, const IteratorEntry& entry, const Settings& settings)) {
   for (const Row& row : table) {
-    if (row.name == "ImageRecordIter" && !test::decodes_pictures()) continue;
+    if (row.name.starts_with("Image") && !test::decodes_pictures()) continue;
     CAPTURE(row.name);
     const Folder folder;
     f(row, detail::find_iterator(row.name), row.made(folder));
