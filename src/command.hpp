@@ -64,6 +64,8 @@ struct ConvertOptions {
 int convert(const ConvertOptions& options);
 /// Adds `data`: the iterators of the registry, which it lists, describes, shows the first batches of and times.
 void add_data(CLI::App& app, int& status);
+/// Adds `pack`: a folder or a list of pictures as a file of records.
+void add_pack(CLI::App& app, int& status);
 /// What a file that STROP_TRACE or strop::Trace wrote says, as a table and as a picture.
 int trace_summary(const std::string& path);
 int trace_picture(const std::string& path, const std::string& out, const std::string& title);

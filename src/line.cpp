@@ -191,6 +191,7 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   convert->callback([&] { status = strop::command::convert(conversion); });
 
   add_data(app, status);
+  add_pack(app, status);
 
   std::string trace_path, trace_out, trace_title;
   CLI::App* trace = app.add_subcommand("trace", "What a trace of the engine says (STROP_TRACE=file.json)");

@@ -25,13 +25,21 @@ struct Picture {
 Picture decoded(std::string_view bytes, int channels, Index least = 0);
 
 /// How pixels between pixels are computed, numbered as in the original.
-enum PixelMethod : int { bilinear_pixels = 1, area_pixels = 3 };
+enum PixelMethod : int {
+  nearest_pixels = 0,
+  bilinear_pixels = 1,
+  bicubic_pixels = 2,
+  area_pixels = 3,
+  lanczos_pixels = 4
+};
 /// Refuses a number that is none of them.
 void check_pixel_method(std::string_view function, std::string_view parameter, int method);
 
 /// Writes the picture of `height` rows of `width` pixels in `to_height` rows of `to_width`. Pixel i of n that become m
 /// has its middle at (i + ½) n / m. Bilinear: of the two pixels of each axis beside that place, the nearer the more.
-/// Area: the mean of what the pixel covers; bilinear along an axis that becomes longer.
+/// Area: the mean of what the pixel covers; bilinear along an axis that becomes longer. Nearest: pixel ⌊i n / m⌋.
+/// Bicubic: of four pixels of each axis, by Keys' cubic with -¾, as OpenCV has it. Lanczos: of eight pixels of each
+/// axis. Where these lie outside, the pixels at the edge stand for them.
 void resize_pixels(const std::uint8_t* from, Index height, Index width, int channels, std::uint8_t* to, Index to_height,
                    Index to_width, PixelMethod method);
 

@@ -32,8 +32,9 @@ STROP_IMPL Picture decoded(std::string_view bytes, int channels, Index least) {
 }
 
 STROP_IMPL void check_pixel_method(std::string_view function, std::string_view parameter, int method) {
-  if (method != bilinear_pixels && method != area_pixels)
-    fail(function, ": ", parameter, " is ", method, ", expected 1 (bilinear) or 3 (area)");
+  if (method < nearest_pixels || method > lanczos_pixels)
+    fail(function, ": ", parameter, " is ", method,
+         ", expected 0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area) or 4 (Lanczos)");
 }
 
 /// Of each pixel along an axis which pixels it is made of, and how much of each.
@@ -49,9 +50,17 @@ struct PixelWeights {
     const double scale = static_cast<double>(from) / static_cast<double>(to);
     runs.reserve(to);
     for (Index i = 0; i < to; ++i) {
-      const double at = static_cast<double>(i);
-      method == area_pixels&& scale > 1 ? area(at * scale, (at + 1) * scale, from)
-                                        : bilinear((at + 0.5) * scale - 0.5, from);
+      const double at = static_cast<double>(i), middle = (at + 0.5) * scale - 0.5;
+      if (method == nearest_pixels)
+        weighted(std::min(static_cast<Index>(at * scale), from - 1), 1, from, [](double) { return 1.0; }, 0);
+      else if (method == area_pixels && scale > 1)
+        area(at * scale, (at + 1) * scale, from);
+      else if (method == bicubic_pixels)
+        weighted(static_cast<Index>(std::floor(middle)) - 1, 4, from, &cubic, middle);
+      else if (method == lanczos_pixels)
+        weighted(static_cast<Index>(std::floor(middle)) - 3, 8, from, &lanczos, middle);
+      else
+        bilinear(middle, from);
     }
   }
 
@@ -67,6 +76,30 @@ struct PixelWeights {
   static double covered(Index pixel, double begin, double end) {
     const double low = static_cast<double>(pixel);
     return std::max(0.0, std::min(end, low + 1) - std::max(begin, low));
+  }
+  /// `count` pixels from `first` on, each by its distance from the middle; those outside count for the ones at the
+  /// edge.
+  void weighted(Index first, Index count, Index from, double (*weight_at)(double), double middle) {
+    const Index begin = std::clamp(first, Index{0}, from - 1), last = std::clamp(first + count - 1, Index{0}, from - 1);
+    runs.push_back({begin, weights.size(), last - begin + 1});
+    double sum = 0;
+    for (Index k = 0; k < count; ++k) sum += weight_at(static_cast<double>(first + k) - middle);
+    List<double> parts(last - begin + 1, 0.0);
+    for (Index k = 0; k < count; ++k)
+      parts[std::clamp(first + k, begin, last) - begin] += weight_at(static_cast<double>(first + k) - middle) / sum;
+    for (const double part : parts) weights.push_back(static_cast<float>(part));
+  }
+  static double cubic(double distance) {
+    constexpr double a = -0.75;
+    const double x = std::abs(distance);
+    if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  }
+  static double lanczos(double distance) {
+    constexpr double pi = 3.14159265358979323846;
+    const double x = distance * pi;
+    if (std::abs(distance) >= 4) return 0;
+    return std::abs(distance) < 1e-9 ? 1 : 4 * std::sin(x) * std::sin(x / 4) / (x * x);
   }
   void bilinear(double at, Index from) {
     const double inside = std::clamp(at, 0.0, static_cast<double>(from - 1));
@@ -86,7 +119,7 @@ void resize_row(const float* from, const PixelWeights& along, std::uint8_t* to) 
     const float *pixel = from + run.first * Channels, *weight = along.weights.data() + run.weight;
     for (Index k = 0; k < run.count; ++k, pixel += Channels)
       for (int c = 0; c < Channels; ++c) sum[c] += weight[k] * pixel[c];
-    for (int c = 0; c < Channels; ++c) *to++ = static_cast<std::uint8_t>(std::min(sum[c] + 0.5F, 255.0F));
+    for (int c = 0; c < Channels; ++c) *to++ = static_cast<std::uint8_t>(std::clamp(sum[c] + 0.5F, 0.0F, 255.0F));
   }
 }
 

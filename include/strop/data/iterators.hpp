@@ -132,7 +132,7 @@ struct ImageRecordFiles {
        "eighth"},
       {"rand_crop", "the crop lies anywhere, else in the middle"},
       {"fill_value", "of the pixels that `pad` adds"},
-      {"inter_method", "how `resize` computes: 1 bilinear, 3 area"},
+      {"inter_method", "how `resize` computes: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos"},
       {"pad", "pixels that are added on each side before the crop"},
       {"mirror", "columns come in reverse order"},
       {"rand_mirror", "so do those of a half of the pictures"},

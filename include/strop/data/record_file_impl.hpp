@@ -14,6 +14,7 @@
 #include <strop/core/text.hpp>
 #include <strop/data/data_part.hpp>
 #include <strop/data/record_file.hpp>
+#include <strop/data/record_text.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -270,6 +271,52 @@ STROP_IMPL RecordReader::iterator RecordReader::begin() {
   return ++first;
 }
 
+namespace detail {
+
+/// A record as it stands in a file: where the magic number is in it, at a multiple of four bytes, it is cut there.
+class RecordPieces {
+ public:
+  /// Refuses a record that has a longer part than a file can hold; `out` says so.
+  RecordPieces(const Output& out, std::string_view record) : record_(record) {
+    const auto fits = [&](std::size_t bytes) {
+      if (bytes > unsigned_size(longest_record_part))
+        out.refuse(cat("a record of ", record.size(), " bytes, of which ", bytes,
+                       " stand without a magic number, expected at most ", longest_record_part));
+    };
+    const std::uint32_t magic = record_magic;
+    const std::string_view mark(reinterpret_cast<const char*>(&magic), sizeof magic);
+    for (std::size_t at = record.find(mark); at != std::string_view::npos; at = record.find(mark, at + 1))
+      if (at % 4 == 0) cuts_.push_back(at);
+    std::size_t from = 0;
+    for (const std::size_t cut : cuts_) fits(cut - from), from = cut + 4;
+    fits(record.size() - from);
+  }
+  void write(Output& out) const {
+    std::size_t from = 0;
+    for (Index k = 0; k < cuts_.size(); from = cuts_[k] + 4, ++k)
+      write_part(out, k == 0 ? first_part : middle_part, record_.substr(from, cuts_[k] - from));
+    write_part(out, cuts_.empty() ? whole_record : last_part, record_.substr(from));
+  }
+
+ private:
+  static void write_part(Output& out, RecordPart part, std::string_view bytes) {
+    out.number(record_magic);
+    out.number(static_cast<std::uint32_t>(part) << 29 | static_cast<std::uint32_t>(bytes.size()));
+    out.write(bytes);
+    out.write(std::string_view("\0\0\0", -bytes.size() & 3));
+  }
+
+  std::string_view record_;
+  List<std::size_t> cuts_;
+};
+
+STROP_IMPL void append_record(std::string& to, std::string_view record) {
+  Output out(&to);
+  RecordPieces(out, record).write(out);
+}
+
+}  // namespace detail
+
 struct RecordWriter::State {
   State(const std::string& path, const std::string& index)
       : out(new detail::Output(path, "RecordWriter")), process(::getpid()), exceptions(std::uncaught_exceptions()) {
@@ -284,34 +331,13 @@ struct RecordWriter::State {
 
   void write(std::string_view record, std::int64_t key) {
     check();
-    const auto fits = [&](std::size_t bytes) {
-      if (bytes > detail::unsigned_size(detail::longest_record_part))
-        out->refuse(cat("a record of ", record.size(), " bytes, of which ", bytes,
-                        " stand without a magic number, expected at most ", detail::longest_record_part));
-    };
-    const std::uint32_t magic = detail::record_magic;
-    const std::string_view mark(reinterpret_cast<const char*>(&magic), sizeof magic);
-    detail::List<std::size_t> cuts;
-    for (std::size_t at = record.find(mark); at != std::string_view::npos; at = record.find(mark, at + 1))
-      if (at % 4 == 0) cuts.push_back(at);
-    std::size_t from = 0;
-    for (const std::size_t cut : cuts) fits(cut - from), from = cut + 4;
-    fits(record.size() - from);
+    const detail::RecordPieces pieces(*out, record);
     const std::int64_t begin = out->written();
     broken = true;  // until all of it is written
-    from = 0;
-    for (detail::Index k = 0; k < cuts.size(); from = cuts[k] + 4, ++k)
-      write_part(k == 0 ? detail::first_part : detail::middle_part, record.substr(from, cuts[k] - from));
-    write_part(cuts.empty() ? detail::whole_record : detail::last_part, record.substr(from));
+    pieces.write(*out);
     if (index_out) index_out->write(cat(key, '\t', begin, '\n'));
     next_key = key + 1;
     broken = false;
-  }
-  void write_part(detail::RecordPart part, std::string_view bytes) {
-    out->number(detail::record_magic);
-    out->number(static_cast<std::uint32_t>(part) << 29 | static_cast<std::uint32_t>(bytes.size()));
-    out->write(bytes);
-    out->write(std::string_view("\0\0\0", -bytes.size() & 3));
   }
   void check() const {
     if (closed) out->refuse("it is closed");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The command `strop` as a shell runs it: exit codes, what it says, the files that it writes.
+#include <unit/data/pictures.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -453,4 +455,54 @@ TEST_CASE("data lists the iterators, says what they are, and shows and times the
     CHECK(said.has(why));
   }
   CHECK(strop_says(folder, "data head CSVIter a.csv --data_shape 3").has("\"a.csv\", line 1, byte "));
+}
+
+TEST_CASE("pack makes a file of records of a folder or a list, and goes on where it stopped") {
+  if (!test::decodes_pictures()) return;
+  const test::Folder folder;
+  for (const char* name : {"a", "b"}) std::filesystem::create_directories(folder / (std::string("in/") + name).c_str());
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"a/1.png", test::png_rgb}, {"a/2.png", test::png_gray}, {"b/1.jpg", test::jpeg}};
+  for (const auto& [name, bytes] : files) test::put_file(folder / ("in/" + name).c_str(), bytes);
+  CHECK(strop_says(folder, "pack in a.rec").code == 0);
+  const std::string whole = test::content_of(folder / "a.rec"), index = test::content_of(folder / "a.idx");
+  CHECK(test::content_of(folder / ".out").find("a.rec  3 records, ") == 0);
+  CHECK(test::content_of(folder / ".out").find("; classes: a, b\n") != std::string::npos);
+  CHECK(test::content_of(folder / "a.lst") == "0\t0\ta/1.png\n1\t0\ta/2.png\n2\t1\tb/1.jpg\n");
+  RecordReader reader(folder / "a.rec", folder / "a.idx");
+  for (std::int64_t k = 0; k < 3; ++k) {
+    const auto [header, bytes] = unpack(reader.read_idx(k));
+    CHECK(header.label[0] == static_cast<float>(k / 2));
+    CHECK(bytes == files[static_cast<std::size_t>(k)].second);
+  }
+
+  test::put_file(folder / "in/b/1.jpg", "no picture");
+  const Said refused = strop_says(folder, "pack in b.rec");
+  CHECK(refused.code == 1);
+  CHECK(refused.err.starts_with("strop: pack: \"in/b/1.jpg\": "));
+  CHECK_FALSE(std::ifstream(folder / "b.rec").good());
+  test::put_file(folder / "in/b/1.jpg", test::jpeg);
+  std::string part;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "."))
+    if (entry.path().extension() == ".part") part = entry.path().string();
+  REQUIRE_FALSE(part.empty());
+  const std::string begun = test::content_of(part);
+  for (const std::size_t cut : {begun.size(), begun.size() - 5, std::size_t{0}}) {  // as a killed call leaves it
+    test::put_file(part, begun.substr(0, cut));
+    CHECK(strop_says(folder, "pack in b.rec").code == 0);
+    CHECK(test::content_of(folder / ".err").find(cut == 0 ? "" : "records are there") != std::string::npos);
+    CHECK(test::content_of(folder / "b.rec") == whole);
+    CHECK(test::content_of(folder / "b.idx") == index);
+    CHECK_FALSE(std::ifstream(part).good());
+  }
+
+  test::put_file(folder / "c.lst", "5\t1\t2\ta/1.png\n9\t3\t4\tnothing.png\n");
+  CHECK(strop_says(folder, "pack c.lst c.rec --root in").has("\"in/nothing.png\": No such file or directory; --skip"));
+  CHECK(strop_says(folder, "pack c.lst c.rec --root in --skip --resize 4 --encoding .png").code == 0);
+  const auto [header, bytes] = unpack(RecordReader(folder / "c.rec", folder / "c.idx").read_idx(5));
+  CHECK(header.label.numbers() == std::vector<float>{1, 2});
+  CHECK(image::decode(bytes).shape() == Shape{4, 5, 3});
+  CHECK(strop_says(folder, "pack in a.record").code == 2);
+  CHECK(strop_says(folder, "pack in a.rec --encoding .gif").code == 2);
+  CHECK(strop_says(folder, "pack nowhere a.rec").has("\"nowhere\": No such file or directory"));
 }

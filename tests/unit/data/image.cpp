@@ -161,6 +161,18 @@ TEST_CASE("bilinear and area, by hand") {
       }
 }
 
+TEST_CASE("nearest, bicubic and Lanczos as OpenCV has them, to one") {
+  const NDArray six = gray(1, 6, {0, 100, 200, 50, 10, 255});
+  const auto row = [&](std::int64_t width, int method) { return bytes_of(image::resize(six, width, 1, method)); };
+  CHECK(row(4, 0) == Bytes{0, 100, 50, 10});
+  CHECK(row(9, 0) == Bytes{0, 0, 100, 200, 200, 50, 10, 10, 255});
+  CHECK(difference(row(4, 2), {19, 197, 17, 198}) <= 1);
+  CHECK(difference(row(9, 2), {0, 41, 126, 200, 138, 27, 0, 129, 255}) <= 1);
+  CHECK(difference(row(4, 4), {11, 196, 6, 203}) <= 1);
+  CHECK(difference(row(9, 4), {0, 32, 127, 200, 148, 19, 0, 136, 255}) <= 1);
+  for (const int method : {0, 1, 2, 3, 4}) CHECK(row(6, method) == bytes_of(six));
+}
+
 TEST_CASE("crops, mirroring and normalisation") {
   const NDArray numbers = gray(3, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   CHECK(bytes_of(image::crop(numbers, 1, 2, 3, 1)) == Bytes{9, 10, 11});
@@ -180,7 +192,8 @@ TEST_CASE("what is no image, and what is not in one, is refused") {
   const NDArray two = gray(1, 2, {0, 100});
   const auto said = [](auto call) { return sentence([&] { call(); }); };
   CHECK(said([&] { image::resize(two, 0, 3); }) == "image::resize: w is 0 and h is 3, expected 1 or more");
-  CHECK(said([&] { image::resize(two, 1, 1, 2); }) == "image::resize: interp is 2, expected 1 (bilinear) or 3 (area)");
+  CHECK(said([&] { image::resize(two, 1, 1, 5); }) ==
+        "image::resize: interp is 5, expected 0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area) or 4 (Lanczos)");
   CHECK(said([&] { image::resize(detail::as_type(two, f32), 1, 1); }) ==
         "image::resize: src is float32, expected uint8");
   CHECK(said([&] { image::resize_short(two, 0); }).find("image::resize_short: size is 0") == 0);

@@ -306,7 +306,8 @@ TEST_CASE("parameters that cannot be are refused at once") {
   CHECK(said({.preprocess_threads = -1}) == "ImageRecordIter: preprocess_threads is -1, expected 0 (all) or more");
   CHECK(said({.dtype = i32}) == "ImageRecordIter: dtype is int32, expected a floating type or uint8");
   CHECK(said({.resize = 0}) == "ImageRecordIter: resize is 0, expected -1 (none), or 1 to 65536");
-  CHECK(said({.inter_method = 2}) == "ImageRecordIter: inter_method is 2, expected 1 (bilinear) or 3 (area)");
+  CHECK(said({.inter_method = 5}) ==
+        "ImageRecordIter: inter_method is 5, expected 0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area) or 4 (Lanczos)");
   CHECK(said({.pad = -1}) == "ImageRecordIter: pad is -1, expected 0 to 65536");
   CHECK(said({.fill_value = 256}) == "ImageRecordIter: fill_value is 256, expected 0 to 255");
   CHECK(said({.std_b = 0}) == "ImageRecordIter: std_b is 0, expected a finite number other than 0");
