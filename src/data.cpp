@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -159,7 +160,7 @@ int time_batches(const std::string& name, const std::vector<std::string>& words)
     struct stat info{};
     if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) of_files += info.st_size;
   }
-  double best = 0;
+  double best = 0, best_work = 0;
   std::int64_t rows = 0, batches = 0, bytes = 0;
   const auto begin = std::chrono::steady_clock::now();
   const auto since = [](auto start) {
@@ -168,6 +169,7 @@ int time_batches(const std::string& name, const std::vector<std::string>& words)
   for (int epoch = 0; epoch < 2 || (epoch < 10 && since(begin) < 2); ++epoch) {  // the first one warms up
     rows = batches = bytes = 0;
     const auto start = std::chrono::steady_clock::now();
+    const std::clock_t work = std::clock();
     for (const DataBatch& batch : from.batches) {
       ++batches;
       rows += std::ssize(batch.index) - batch.pad;
@@ -175,13 +177,19 @@ int time_batches(const std::string& name, const std::vector<std::string>& words)
         for (const NDArray& a : *arrays) bytes += bytes_of(a);
     }
     const double seconds = since(start);
-    if (best == 0 || seconds < best) best = seconds;
+    const double worked = static_cast<double>(std::clock() - work) / CLOCKS_PER_SEC;
+    if (epoch == 0 || seconds < best) best = seconds;
+    if (epoch == 0 || worked < best_work) best_work = worked;
   }
   if (batches == 0) fail("data bench: ", name, " has no batches");
   fmt::print("{}: {} batches, {} rows an epoch\n", name, batches, rows);
   const auto rate = [&](std::int64_t n) { return static_cast<double>(n) / best; };
   fmt::print("  {:.3g} s an epoch, {:.4g} rows a second, {:.4g} MB/s of arrays", best, rate(rows), rate(bytes) / 1e6);
   if (of_files > 0) fmt::print(", {:.4g} MB/s of the files", rate(of_files) / 1e6);
+  fmt::print("\n");
+  if (best_work <= 0) return 0;  // less than the clock tells
+  fmt::print("  a core: {:.4g} rows a second", static_cast<double>(rows) / best_work);
+  if (of_files > 0) fmt::print(", {:.4g} MB/s of the files", static_cast<double>(of_files) / best_work / 1e6);
   fmt::print("\n");
   return 0;
 }

@@ -9,7 +9,6 @@
 #include <nanobind/stl/vector.h>
 #include <strop/autograd/backward.hpp>
 #include <strop/core/fork.hpp>
-#include <strop/data/libsvm_iter.hpp>
 #include <strop/engine/trace.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/fallback.hpp>
@@ -23,7 +22,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -365,71 +363,6 @@ void add_gradients(nb::module_& module) {
   });
 }
 
-/// An iterator that several threads may use at once: each batch goes to one of them.
-class Rows {
- public:
-  explicit Rows(const std::string& data, const LibSVMParams& params) : rows_(data, params) {}
-
-  bool next() {
-    const Use use(*this);
-    return rows_.next();
-  }
-  /// The next batch; none behind the last one.
-  std::optional<DataBatch> take() {
-    const Use use(*this);
-    if (!rows_.next()) return std::nullopt;
-    return rows_.batch();
-  }
-  DataBatch batch() {
-    const Use use(*this);
-    return rows_.batch();
-  }
-  void reset() {
-    const Use use(*this);
-    rows_.reset();
-  }
-
- private:
-  /// Reading takes long, and other threads of Python run meanwhile.
-  struct Use {
-    explicit Use(Rows& rows) : others(true), mine(rows.using_) {}
-    Unlocked others;
-    std::lock_guard<detail::ForkMutex> mine;
-  };
-  detail::ForkMutex using_;
-  LibSVMIter rows_;
-};
-
-nb::tuple batch_tuple(const DataBatch& batch) {
-  return nb::make_tuple(batch.data[0], batch.label[0], batch.pad, batch.index, batch.qid);
-}
-
-void add_data(nb::module_& module) {
-  nb::class_<Rows>(module, "LibSVMIter", "Batches of LibSVM files, read ahead.")
-      .def(nb::new_([](const Path& data, const Shape& data_shape, const Path& labels, const Shape& label_shape,
-                       std::int64_t parts, std::int64_t part, std::int64_t batch_size, bool round, std::int64_t ahead,
-                       Dtype dtype, bool one_based) {
-        return std::make_unique<Rows>(data.text, LibSVMParams{.data_shape = data_shape,
-                                                              .label_libsvm = labels.text,
-                                                              .label_shape = label_shape,
-                                                              .num_parts = parts,
-                                                              .part_index = part,
-                                                              .batch_size = batch_size,
-                                                              .round_batch = round,
-                                                              .prefetch_buffer = ahead,
-                                                              .dtype = dtype,
-                                                              .one_based = one_based});
-      }))
-      .def("next", &Rows::next)
-      .def("take",
-           [](Rows& rows) {
-             const std::optional<DataBatch> batch = rows.take();
-             return batch ? nb::object(batch_tuple(*batch)) : nb::none();
-           })
-      .def("batch", [](Rows& rows) { return batch_tuple(rows.batch()); })
-      .def("reset", &Rows::reset);
-}
-
 /// Lines of fallbacks that Python has not been told of, the last one first. Without a lock, which another thread could
 /// hold when the process forks.
 struct FallbackLine {
@@ -486,7 +419,6 @@ void tell_fallbacks() {
 void add_exchange(nb::module_& module) {
   add_memory(module);
   add_gradients(module);
-  add_data(module);
   add_system(module);
 }
 
@@ -506,5 +438,6 @@ NB_MODULE(_strop, module) {
   add_ufuncs(module);
   add_jax(module);
   add_kvstore(module);
+  add_data(module);
   add_threads();
 }

@@ -275,6 +275,7 @@ void add_hosts(nb::module_& module);
 void add_ufuncs(nb::module_& module);
 void add_jax(nb::module_& module);
 void add_kvstore(nb::module_& module);
+void add_data(nb::module_& module);
 /// Has waits hear signals, and forks wait without the lock of Python.
 void add_threads();
 

@@ -40,7 +40,7 @@ def test_a_missing_folder_is_one_as_well(name, tmp_path):
     assert isinstance(raised.value, mx.Error) and raised.value.errno == 2
 
 
-@pytest.mark.parametrize("name", ["nd.load", "sym.load", "CSVIter", "MXRecordIO"])
+@pytest.mark.parametrize("name", ["nd.load", "sym.load", "MXRecordIO"])
 def test_folders_are_no_files(name, tmp_path):
     with pytest.raises(IsADirectoryError) as raised:
         OPENED[name](str(tmp_path))

@@ -19,7 +19,7 @@ from . import attribute, autograd, context, engine, name
 from .attribute import AttrScope
 from . import ndarray
 from . import ndarray as nd
-from .ndarray import linalg, image, sparse
+from .ndarray import linalg, sparse
 from . import random
 from . import random as rnd
 from . import symbol
@@ -64,9 +64,10 @@ clear_fallbacks = _strop.clear_fallbacks
 set_asynchronous = engine.set_asynchronous
 
 from . import initializer, lr_scheduler, metric, operator, optimizer, test_utils  # noqa: E402  they stand on everything above
-from . import callback, gluon, io, kvstore, libinfo, model, module, recordio, runtime, visualization  # noqa: E402
+from . import callback, gluon, image, io, kvstore, libinfo, model, module, recordio, runtime, visualization  # noqa: E402
 from . import initializer as init  # noqa: E402
 from . import kvstore as kv  # noqa: E402
+from . import image as img  # noqa: E402
 from . import module as mod  # noqa: E402
 from . import visualization as viz  # noqa: E402
 

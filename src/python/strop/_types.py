@@ -63,7 +63,7 @@ MEMBERS = {
     "Context": {"device_type": "str", "device_id": "int", "device_typeid": "int"},
     "DataBatch": {"data": _ARRAYS, "label": _ARRAYS, "pad": "int"},
     "DataDesc": {"name": "str", "shape": "tuple[int, ...]"},
-    **dict.fromkeys(("DataIter", "_BatchesOfOthers", "NDArrayIter", "LibSVMIter", "CSVIter", "MNISTIter", "ResizeIter", "PrefetchingIter"), {
+    **dict.fromkeys(("DataIter", "_BatchesOfOthers", "NDArrayIter", "_OfRegistry", "ResizeIter", "PrefetchingIter"), {
         "next": "DataBatch", "__next__": "DataBatch", "__iter__": "Iterator[DataBatch]", "iter_next": "bool", "reset": "None", "hard_reset": "None",
         "batch_size": "int", "getpad": "int", "provide_data": "list[DataDesc]", "provide_label": "list[DataDesc]"}),
     "EvalMetric": {"reset": "None", "update": "None", "get": "tuple[Any, Any]", "get_name_value": "list[tuple[str, float]]"},

@@ -10,10 +10,10 @@ from collections import namedtuple
 
 import numpy as np
 
-from . import _strop
+from . import _strop, nd
 from .base import also, counted, file_error
 
-__all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "unpack"]
+__all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
 
 _MAGIC = 0xCED7230A
 _MARK = struct.pack("<I", _MAGIC)
@@ -190,3 +190,21 @@ def unpack(s):
     if len(rest) < 4 * header.flag:
         raise _strop.ValueError(f"unpack: {counted(len(rest), 'byte')} behind the header, expected a label of {header.flag} numbers")
     return header._replace(label=np.frombuffer(rest, np.float32, header.flag)), rest[4 * header.flag:]
+
+
+def pack_img(header, img, quality=95, img_fmt=".jpg"):
+    """A record of a header and the JPEG or PNG bytes of an image of uint8, whose channels are blue, green, red, as in the original. quality is
+    of JPEG; of PNG it says nothing."""
+    found = np.asarray(img.asnumpy() if hasattr(img, "asnumpy") else img)
+    if found.ndim == 2:
+        found = found[:, :, None]
+    if found.dtype != np.uint8 or found.ndim != 3:
+        raise _strop.ValueError(f"pack_img: the image is {found.dtype} of shape {found.shape}, expected uint8 of (height, width, channels)")
+    return pack(header, _strop.image_encode(nd.array(np.ascontiguousarray(found[:, :, ::-1]), dtype=np.uint8), img_fmt.lower(), int(quality)))
+
+
+def unpack_img(s, iscolor=-1):
+    """(header, image) of a record that pack_img() made: a NumPy array (height, width, 3), blue, green, red, or (height, width) where iscolor is 0."""
+    header, held = unpack(s)
+    image = _strop.image_decode(held, 0 if iscolor == 0 else 1, False).asnumpy()
+    return header, image[:, :, 0] if iscolor == 0 else image

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators over data, in batches."""
-import gzip
-import os
-import struct
-import zlib
+import ast
+import inspect
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from .. import _strop, nd
-from ..base import _dtype_name, also, counted, extents_of, file_error, integer_types, path_of
+from ..base import also, counted, extents_of, integer_types
 from ..ndarray import NDArray
 from ..ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
-__all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "LibSVMIter", "MNISTIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
+__all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "ImageFolderIter", "ImageRecordIter", "LibSVMIter", "MNISTIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
 
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
@@ -334,212 +332,115 @@ class NDArrayIter(DataIter):
         return max(0, self.cursor + self.batch_size - len(self._order)) if self.last_batch_handle == "pad" else 0
 
 
-class LibSVMIter(DataIter):
-    """Batches of CSR rows of LibSVM text, read ahead: data of shape (batch_size, features), labels dense, or CSR where they
-    have a file of their own. The first column's index is 0, or 1 where the file is `one_based`. A batch's qid has the groups
-    of its lines, int64, -1 where a line names none; None where no line of it does."""
+# What programs of the original pass to any iterator, and what says nothing here.
+_PASSED_OVER = ("ctx", "data_layout", "device_id", "preprocess_threads", "seed", "shuffle", "silent", "verbose")
 
-    def __init__(self, data_libsvm, data_shape, label_libsvm="NULL", label_shape=(1,), num_parts=1, part_index=0, batch_size=1,
-                 round_batch=True, prefetch_buffer=4, dtype=np.float32, data_name="data", label_name="softmax_label", one_based=False,
-                 **kwargs):
-        super().__init__(batch_size)
-        self._shapes = extents_of(data_shape), extents_of(label_shape)
-        self._names, self._dtype = (data_name, label_name), dtype
-        known = {"num_parts": num_parts, "part_index": part_index}
-        for name in kwargs:
-            if name not in ("shuffle", "silent", "seed", "preprocess_threads", "verbose", "ctx"):
-                raise _strop.TypeError(f"LibSVMIter: no argument {name!r}; there are data_libsvm, data_shape, label_libsvm, label_shape, {', '.join(known)}, "
-                                       "batch_size, round_batch, prefetch_buffer, dtype and one_based")
-        paths = [path_of(path, "LibSVMIter") for path in (data_libsvm, label_libsvm)]
-        self._rows = _strop.LibSVMIter(paths[0], self._shapes[0], paths[1], self._shapes[1], num_parts, part_index, batch_size,
-                                       bool(round_batch), prefetch_buffer, dtype, bool(one_based))
-        self._own_labels = label_libsvm not in ("", "NULL")
+
+class _OfRegistry(DataIter):
+    """Batches that C++ makes, read ahead."""
+
+    def _open(self, given):
+        names = {"data": given.pop("data_name"), "label": given.pop("label_name")}
+        super().__init__(given["batch_size"])
+        self._batches = _strop.Batches(self._named, given)
+        self._provided = [[DataDesc(names[what] if name == usual else name, shape, dtype) for name, shape, dtype in told]
+                          for what, usual, told in (("data", "data", self._batches.provide_data()), ("label", "softmax_label", self._batches.provide_label()))]
 
     @property
     def provide_data(self):
-        """The description of the data of a batch."""
-        return [DataDesc(self._names[0], (self.batch_size, *self._shapes[0]), self._dtype)]
+        """Descriptions of the data of a batch."""
+        return self._provided[0]
 
     @property
     def provide_label(self):
-        """The description of its labels."""
-        extents = self._shapes[1] if self._own_labels or self._shapes[1] != (1,) else ()
-        return [DataDesc(self._names[1], (self.batch_size, *extents), self._dtype)]
+        """Descriptions of its labels."""
+        return self._provided[1]
 
     def reset(self):
-        self._rows.reset()
+        """Begins the next epoch; in the middle of one it begins anew."""
+        self._batches.reset()
 
     def iter_next(self):
-        return self._rows.next()
+        return self._batches.next()
 
     def getdata(self):
-        return self._rows.batch()[0]
+        return self._batches.batch()[0][0]
 
     def getlabel(self):
-        return self._rows.batch()[1]
+        return self._batches.batch()[1][0]
 
     def getpad(self):
-        return self._rows.batch()[2]
+        return self._batches.batch()[2]
 
     def getindex(self):
-        return np.asarray(self._rows.batch()[3])
+        return np.asarray(self._batches.batch()[3])
 
     def getqid(self):
         """The groups of the lines of this batch; None where no line of it names one."""
-        return self._rows.batch()[4]
+        return self._batches.batch()[4]
 
     def next(self):
         """The next batch. Of several threads that ask, each gets others."""
-        batch = self._rows.take()
+        batch = self._batches.take()
         if batch is None:
             raise StopIteration
         data, label, pad, index, qid = batch
-        batch = DataBatch([data], [label], pad, np.asarray(index))
+        batch = DataBatch(data, label, pad, np.asarray(index))
         batch.qid = qid
         return batch
 
+    def position(self):
+        """Where the iterator is, behind the current batch, as a text for resume()."""
+        return self._batches.position()
 
-class CSVIter(DataIter):
-    """Batches of the lines of a file of numbers between commas, each reshaped. Labels of one number are vectors. The last batch
-    is filled with the first lines, behind which the next epoch begins, or with zeros where round_batch is not set."""
+    def resume(self, position):
+        """Goes on where position() was asked for, of an iterator with the same parameters, in another process as well."""
+        self._batches.resume(position)
 
-    def __init__(self, data_csv, data_shape, label_csv=None, label_shape=(1,), batch_size=1, round_batch=True, dtype=np.float32,
-                 data_name="data", label_name="softmax_label", **_):
-        super().__init__(batch_size)
-        self._dtype, self._names = np.dtype(dtype).type, (data_name, label_name)
-        of_label = () if extents_of(label_shape) == (1,) else extents_of(label_shape)
-        self._data = self._read(data_csv, extents_of(data_shape))
-        self._label = self._read(label_csv, of_label) if label_csv else np.zeros((len(self._data), *of_label), dtype)
-        if len(self._label) != len(self._data):
-            raise _strop.ValueError(f"CSVIter: {counted(len(self._data), 'line')} of data and {len(self._label)} of labels")
-        self._round, self._at = round_batch, -batch_size
 
-    def _read(self, path, shape):
-        path = os.fsdecode(path_of(path, "CSVIter"))
+def _value(param):
+    """The default of a parameter as Python writes it."""
+    if param["kind"] in ("integer", "real", "boolean", "shape"):
+        return ast.literal_eval(param["default"])
+    return param["default"]
+
+
+def _of_registry(described):
+    """The class of an iterator of the registry, with a signature and a document from there."""
+    name = described["name"]
+    params = [inspect.Parameter(one["name"], inspect.Parameter.POSITIONAL_OR_KEYWORD, default=inspect.Parameter.empty if one["required"] else _value(one))
+              for one in described["params"]]
+    # Batches have one row where nothing is said: the registry has 0, which stands for "to be said".
+    params = [one.replace(default=1) if one.name == "batch_size" and one.default == 0 else one for one in params]
+    params += [inspect.Parameter(f"{what}_name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=usual) for what, usual in (("data", "data"), ("label", "softmax_label"))]
+    known = [one.name for one in params]
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([own, *params, inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)])
+
+    def __init__(self, *args, **kwargs):
+        for key in kwargs:
+            if key not in known and key not in _PASSED_OVER:
+                raise _strop.TypeError(f"{name}: no argument {key!r}; there are {', '.join(known)}")
         try:
-            os.stat(path)  # NumPy has no sentence of the system's for a file that is not there; opened it is once, as a pipe can be
-            lines = np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2, encoding="utf-8-sig")  # with or without a byte order mark
-            return lines.reshape(len(lines), *shape)  # each by itself: one of another length is refused
-        except OSError as error:
-            raise file_error(f"CSVIter: {path}: {error.strerror or error}", error) from error
-        except ValueError as error:
-            raise _strop.ValueError(f"CSVIter: {path}: {error}") from error
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise _strop.TypeError(f"{name}: {error}") from None
+        bound.apply_defaults()
+        given = {key: value for key, value in bound.arguments.items() if key in known}
+        for key in ("dtype", *_TEXTS[name]):  # as the original's programs say that there is none
+            if key in given and given[key] in (None, "None"):
+                del given[key]
+        for one in described["params"]:
+            if one["kind"] == "shape" and one["name"] in given:
+                given[one["name"]] = extents_of(given[one["name"]])
+        self._open(given)
 
-    @property
-    def provide_data(self):
-        """The description of the data of a batch."""
-        return [DataDesc(self._names[0], (self.batch_size, *self._data.shape[1:]), self._dtype)]
-
-    @property
-    def provide_label(self):
-        """The description of its labels."""
-        return [DataDesc(self._names[1], (self.batch_size, *self._label.shape[1:]), self._dtype)]
-
-    def reset(self):
-        """Begins an epoch: behind the lines that filled the last batch of the one before, where that was given."""
-        rest = self._at + self.batch_size - len(self._data)  # behind the last line, of the batch that was given last
-        self._at = (rest if self._round and rest > 0 else 0) - self.batch_size
-
-    def iter_next(self):
-        if self._at + self.batch_size >= len(self._data):
-            return False
-        self._at += self.batch_size
-        return True
-
-    def _lines(self):
-        return np.arange(self._at, self._at + self.batch_size)
-
-    def _rows(self, source):
-        made = source[self._lines() % len(source)]
-        if not self._round:
-            made[self._lines() >= len(source)] = 0
-        return nd.array(made, dtype=self._dtype)
-
-    def getdata(self):
-        return self._rows(self._data)
-
-    def getlabel(self):
-        return self._rows(self._label)
-
-    def getpad(self):
-        return max(0, self._at + self.batch_size - len(self._data))
-
-    def getindex(self):
-        return self._lines() % len(self._data)
-
-    def next(self):
-        if not self.iter_next():
-            raise StopIteration
-        return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())
+    __init__.__signature__ = signature
+    document = f"{described['doc']}.\n\n" + "\n".join(f"{one['name']} : {one['type']}{', required' if one['required'] else ''}\n    {one['doc'][:1].upper()}{one['doc'][1:]}." for one in described["params"])
+    return type(name, (_OfRegistry,), {"_named": name, "__init__": __init__, "__doc__": document, "__module__": __name__})
 
 
-def _idx(path, mark):
-    """The elements of a file of bytes, as MNIST is, which may be compressed."""
-    try:
-        with open(path, "rb") as file:
-            text = file.read()
-        text = gzip.decompress(text) if text[:2] == b"\x1f\x8b" else text
-        axes = mark & 255
-        found, *shape = struct.unpack(f">{axes + 1}I", text[:4 * (axes + 1)])
-    except (gzip.BadGzipFile, EOFError, struct.error, zlib.error) as error:
-        raise _strop.ValueError(f"MNISTIter: {path}: {error}") from error
-    except OSError as error:
-        raise file_error(f"MNISTIter: {path}: {error.strerror or error}", error) from error
-    if found != mark or len(text) - 4 * (axes + 1) != np.prod(shape, dtype=np.int64):
-        raise _strop.ValueError(f"MNISTIter: {path} begins with {found} and has {counted(len(text), 'byte')}, expected {mark} and {axes} extents of so many elements")
-    return np.frombuffer(text, np.uint8, offset=4 * (axes + 1)).reshape(shape)
-
-
-class MNISTIter(DataIter):
-    """Batches of images from 0 to 1, of shape (batch_size, 1, rows, columns), or (batch_size, pixels) where they are flat, and
-    of their labels, from two files, all in float32; of `num_parts` parts that with the number `part_index`. They are shuffled
-    once; what does not fill a batch is left out."""
-
-    def __init__(self, image, label, batch_size=128, shuffle=True, flat=False, seed=0, num_parts=1, part_index=0, data_name="data",
-                 label_name="softmax_label", dtype=None, **_):
-        super().__init__(batch_size)
-        if not 0 <= part_index < num_parts:
-            raise _strop.ValueError(f"MNISTIter: part_index is {part_index} of num_parts {num_parts}, expected from 0 to below num_parts")
-        if dtype not in (None, "None") and _dtype_name(dtype) != "float32":
-            raise _strop.ValueError(f"MNISTIter: dtype is {_dtype_name(dtype)}, expected float32")
-        images, labels = _idx(image, 0x803), _idx(label, 0x801)
-        if len(images) != len(labels):
-            raise _strop.ValueError(f"MNISTIter: {counted(len(images), 'image')} and {counted(len(labels), 'label')}")
-        part = slice(len(images) * part_index // num_parts, len(images) * (part_index + 1) // num_parts)
-        order = np.arange(len(images))[part]
-        if shuffle:
-            np.random.RandomState(seed).shuffle(order)
-        self._shape = (images[0].size,) if flat else (1, *images.shape[1:])
-        self._images, self._labels, self._names = images[order], labels[order], (data_name, label_name)
-        self.reset()
-
-    @property
-    def provide_data(self):
-        """The description of the data of a batch."""
-        return [DataDesc(self._names[0], (self.batch_size, *self._shape))]
-
-    @property
-    def provide_label(self):
-        """The description of its labels."""
-        return [DataDesc(self._names[1], (self.batch_size,))]
-
-    def reset(self):
-        self._at = -self.batch_size
-
-    def iter_next(self):
-        self._at += self.batch_size
-        return self._at + self.batch_size <= len(self._labels)
-
-    def getdata(self):
-        return nd.array(self._images[self._at:self._at + self.batch_size].reshape(-1, *self._shape) / np.float32(256))
-
-    def getlabel(self):
-        return nd.array(self._labels[self._at:self._at + self.batch_size])
-
-    def getindex(self):
-        return np.arange(self._at, self._at + self.batch_size)
-
-    def next(self):
-        if not self.iter_next():
-            raise StopIteration
-        return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())
+_DESCRIBED = {one["name"]: one for one in _strop.iterators()}
+_TEXTS = {name: [param["name"] for param in one["params"] if param["kind"] == "string" and not param["required"]] for name, one in _DESCRIBED.items()}
+CSVIter, LibSVMIter, MNISTIter = (_of_registry(_DESCRIBED[name]) for name in ("CSVIter", "LibSVMIter", "MNISTIter"))
+ImageRecordIter, ImageFolderIter = (_of_registry(_DESCRIBED[name]) for name in ("ImageRecordIter", "ImageFolderIter"))
