@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -92,18 +93,22 @@ STROP_IMPL ImageList read_image_list(const std::string& path) {
       if (line.empty()) continue;
       ImageList::Item item;
       std::vector<std::string_view> words;
+      std::vector<std::ptrdiff_t> places;  // where in the line they begin
+      std::ptrdiff_t place = 0;
       for (std::size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
         words.push_back(line.substr(0, tab));
+        places.push_back(place);
+        place += static_cast<std::ptrdiff_t>(tab) + 1;
         line.remove_prefix(tab + 1);
       }
       if (words.size() < 2 || line.empty())
         blocks.refuse(begin, "a line is a number, labels and a path, with tabs between them");
       if (!detail::parse_integer(words[0], item.id) || item.id < 0)
-        blocks.refuse(words[0].data(), cat("'", words[0].substr(0, 40), "' is no number of a picture"));
+        blocks.refuse(begin, cat("'", words[0].substr(0, 40), "' is no number of a picture"));
       for (std::size_t k = 1; k < words.size(); ++k) {
         double number = 0;
         if (!detail::parse_real(words[k], number))
-          blocks.refuse(words[k].data(), cat("the label '", words[k].substr(0, 40), "' is no number"));
+          blocks.refuse(begin + places[k], cat("the label '", words[k].substr(0, 40), "' is no number"));
         item.label.push_back(static_cast<float>(number));
       }
       item.path = line;
