@@ -32,8 +32,8 @@ from ranking import Ranking  # noqa: E402
 ROOT = BENCH.parent
 # The peers' packages, and where they live. MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
 ENVIRONMENTS = {
-    **dict.fromkeys(("torch", "inductor", "numpy", "scipy", "mkl", "scikit"),
-                    (BENCH / ".venv", ["torch", "numpy", "scipy", "mkl", "sparse-dot-mkl", "scikit-learn"])),
+    **dict.fromkeys(("torch", "inductor", "numpy", "scipy", "mkl", "scikit", "arrow"),
+                    (BENCH / ".venv", ["torch", "numpy", "scipy", "mkl", "sparse-dot-mkl", "scikit-learn", "pyarrow"])),
     "mxnet": (BENCH / ".venv-mxnet", ["mxnet==1.9.1", "numpy==1.23.5"]),
 }
 THREADS = (1, 2)
