@@ -24,7 +24,8 @@ struct CSVParams {
   std::int64_t part_index = 0;       ///< this one is read
 };
 
-/// Batches of a file of numbers between commas (of all files of a folder, in the order of their names), a line a row:
+/// Batches of a file of numbers between commas (of all files that `data_csv` names: a folder, a pattern, several with
+/// semicolons between them, packed by gzip or zstd, a pipe, "-"), a line a row:
 /// `data[0]` of shape (batch_size, *data_shape), `label[0]` of shape (batch_size, *label_shape), of one label a row
 /// (batch_size,). Empty lines, and comments from '#' on, are passed over. Numbers are read to the nearest float32
 /// (float64 where `dtype` is that) and become another floating type from there; of an integer type only whole numbers

@@ -30,7 +30,7 @@ struct ImageRecordParams {
   bool scaled_decoding = true;  ///< a JPEG whose shorter edge is at least twice `resize` is decoded at ½, ¼ or ⅛
   bool rand_crop = false;       ///< the crop lies anywhere, else in the middle
   int fill_value = 255;         ///< of the pixels that `pad` adds
-  int inter_method = 1;         ///< how `resize` computes: 1 bilinear, 3 area
+  int inter_method = 1;         ///< how `resize` computes, as image::resize numbers it
   std::int64_t pad = 0;         ///< pixels that are added on each side before the crop
   bool mirror = false;          ///< columns come in reverse order
   bool rand_mirror = false;     ///< so do those of a half of the pictures

@@ -23,7 +23,7 @@ struct LibSVMParams {
   bool one_based = false;            ///< the first column's index is 1, not 0
 };
 
-/// Batches of a LibSVM file (of all files of a folder, in the order of their names): `data[0]` is CSR of shape
+/// Batches of a LibSVM file (of all files that `data_libsvm` names, as of CSVIter): `data[0]` is CSR of shape
 /// (batch_size, features), with int32 indices where these can number the features, `label[0]` dense of shape
 /// (batch_size,), or (batch_size, labels) where there are several; of a label file it is CSR, in every part the labels
 /// of that part's rows. Shapes with more elements than 64 bits can count are refused.
