@@ -4,7 +4,7 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/data/batches.hpp>
-#include <strop/data/image_record_iter.hpp>
+#include <strop/data/image_record_params.hpp>
 #include <strop/data/picture_row.hpp>
 #include <strop/engine/pool.hpp>
 

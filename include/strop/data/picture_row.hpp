@@ -5,7 +5,7 @@
 #include <strop/core/error.hpp>
 #include <strop/data/data_part.hpp>
 #include <strop/data/image_pixels.hpp>
-#include <strop/data/image_record_iter.hpp>
+#include <strop/data/image_record_params.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/tensor/convert.hpp>
 
