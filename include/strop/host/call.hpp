@@ -8,7 +8,10 @@
 #include <strop/op/entry.hpp>
 #include <strop/op/param_box.hpp>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +35,17 @@ struct Reads {
 /// Shapes and types of all outputs of a call, visible or not; an output whose shape follows from the data has no rank.
 /// Throws Error where the inputs do not fit the operator.
 std::vector<Tensor> infer(const Entry& entry, const void* op, Tensors in);
+
+/// The same of one operator's calls, which remembers what it was told of maps with their default parameters on inputs
+/// of one type and shape. Any thread may ask.
+class Inferred {
+ public:
+  Inferred();
+  std::vector<Tensor> results(const Entry& entry, const void* op, bool is_default, Tensors in) const;
+
+ private:
+  mutable std::array<std::atomic<std::int8_t>, 16> types_;  // of the one result, by that of the inputs; −1: unknown
+};
 
 /// Computes a call into outputs that are there. `train`: as while recording for a gradient.
 void run(const Entry& entry, const void* op, Tensors in, Tensors out, bool train);
@@ -57,6 +71,16 @@ struct SecondGradient {
   bool train = true;
 };
 void differentiate_again(const Entry& entry, const void* op, const SecondGradient& call);
+
+/// The call on arrays of any storages, which may lie over memory of the framework. Its results, visible or not, are new
+/// arrays, in the storages that follow from the inputs'.
+std::vector<NDArray> run(const Entry& entry, const void* op, std::span<const NDArray> in, bool train);
+
+/// The gradients of that call, which is computed once more: of the inputs that `wanted` says a storage of, in it; the
+/// others are handles without an array. The inputs are the call's alone: they have no attach_grad().
+std::vector<NDArray> differentiate(const Entry& entry, const void* op, std::span<const NDArray> in,
+                                   std::span<const NDArray> heads, std::span<const std::optional<Storage>> wanted,
+                                   bool train);
 
 }  // namespace strop::inline v0::host
 

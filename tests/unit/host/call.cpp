@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -156,7 +157,7 @@ TEST_CASE("facts and schemas") {
   CHECK(bends.forward == "(Tensor data, *, float beta=1.0) -> Tensor");
   CHECK(bends.all.empty());
   CHECK(bends.gradient ==
-        "(Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted, *, float beta=1.0) -> Tensor[]");
+        "(Tensor?[] _heads, Tensor[] _inputs, Tensor[] _outputs, int[] _wanted, *, float beta=1.0) -> Tensor[]");
   const host::Facts others(many.entry());
   CHECK_FALSE(others.differentiable);
   CHECK(host::torch_schemas(others).forward ==
@@ -165,4 +166,44 @@ TEST_CASE("facts and schemas") {
   const std::vector<const strop::Entry*> all = host::operators();
   CHECK(std::find(all.begin(), all.end(), &bend.entry()) != all.end());
   CHECK(sentence([&] { host::placed_inputs(others, nullptr, {true, false}); }) == "host_many: input 'w' is missing");
+}
+
+TEST_CASE("what was inferred is remembered by type, and for the shape at hand") {
+  const host::Inferred inferred;
+  const Bend op{2};
+  std::vector<float> x(6);
+  std::vector<double> z(2);
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const Shape& shape : {Shape{6}, Shape{2, 3}}) {
+      const auto made = inferred.results(bend.entry(), &op, true, std::vector{on(x, shape)});
+      REQUIRE(made.size() == 1);
+      CHECK(made[0].shape == shape);
+      CHECK(made[0].dtype == f32);
+    }
+    CHECK(inferred.results(bend.entry(), &op, true, std::vector{on(z, {2})})[0].dtype == f64);
+  }
+  const Scaled sum;
+  std::vector<float> w(3);
+  CHECK(inferred.results(scaled.entry(), &sum, true, std::vector{on(x, {2, 3}), on(w, {3})})[0].shape == Shape{2, 3});
+}
+
+TEST_CASE("calls on arrays keep sparse storages, and give gradients in those that are asked for") {
+  const strop::NDArray x = strop::array({{0, 1}, {-3, 0}}).to(strop::csr);
+  const Bend op{1};
+  const auto made = host::run(bend.entry(), &op, std::vector{x}, false);
+  REQUIRE(made.size() == 1);
+  CHECK(made[0].storage() == strop::csr);
+  CHECK(strop::allclose(made[0], strop::array({{0, 0.5F}, {-0.75F, 0}})));
+  const std::vector<strop::NDArray> heads{strop::array({{1, 1}, {1, 1}})};
+  for (const strop::Storage storage : {strop::csr, strop::dense}) {
+    const std::vector<std::optional<strop::Storage>> wanted{storage};
+    const strop::NDArray given = strop::array({{0, 1}, {-3, 0}}).to(strop::csr);
+    const auto gradient = host::differentiate(bend.entry(), &op, std::vector{given}, heads, wanted, true);
+    REQUIRE(gradient.size() == 1);
+    CHECK(gradient[0].storage() == storage);
+    const float nothing = storage == strop::csr ? 0.0F : 1.0F;  // projected on what is stored, or all of it
+    CHECK(strop::allclose(gradient[0], strop::array({{nothing, 0.25F}, {0.0625F, nothing}})));
+  }
+  const std::vector<std::optional<strop::Storage>> none{std::nullopt};
+  CHECK_FALSE(host::differentiate(bend.entry(), &op, std::vector{x}, heads, none, true)[0].defined());
 }

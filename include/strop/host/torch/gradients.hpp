@@ -12,6 +12,7 @@
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -63,20 +64,19 @@ struct GradientCall {
 /// The tensors of a gradient, those without elements that it does not read.
 class Compact {
  public:
+  Compact() = default;
   Compact(const Known& known, at::ArrayRef<at::Tensor> tensors, std::uint64_t read) {
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const bool reads = Reads::has(read, i);
-      held_.push_back(reads ? tensors[i].contiguous() : tensors[i]);
-      described.push_back(pytorch::described(known.entry().snake, held_.back(), reads));
-    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) add(known, tensors[i], Reads::has(read, i));
   }
   /// What comes to tensors like these; what is undefined does not come.
   Compact(const Known& known, at::ArrayRef<at::Tensor> tensors, const std::vector<Tensor>& like) {
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      held_.push_back(tensors[i].defined() ? tensors[i].contiguous() : at::Tensor());
-      described.push_back(tensors[i].defined() ? pytorch::described(known.entry().snake, held_.back(), true)
-                                               : Tensor{like[i].shape, like[i].dtype, nullptr});
-    }
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      tensors[i].defined() ? add(known, tensors[i], true)
+                           : described.push_back({like[i].shape, like[i].dtype, nullptr});
+  }
+  void add(const Known& known, const at::Tensor& t, bool reads) {
+    held_.push_back(reads ? t.contiguous() : t);
+    described.push_back(pytorch::described(known.entry().snake, held_.back(), reads));
   }
   std::vector<Tensor> described;
 
@@ -163,19 +163,58 @@ struct GradientMeta : c10::OperatorKernel {
 
 // --- the graph ------------------------------------------------------------------------------------------------------
 
-/// A tensor that lends its shape alone: one element, repeated.
-inline at::Tensor shell_of(const at::Tensor& t) {
-  const at::AutoDispatchBelowADInplaceOrView below;
-  return at::empty({}, t.options()).expand_symint(t.sym_sizes());
+/// How PyTorch holds the steps of its graph, which depends on its version.
+using StepPointer = decltype(torch::autograd::Edge::function);
+
+/// A tensor of a call in PyTorch's graph: kept, or its shape and type alone.
+class Part {
+ public:
+  Part(const at::Tensor& t, bool kept) : kept_(kept) {
+    if (kept) {
+      saved_ = torch::autograd::SavedVariable(t, false);
+      return;
+    }
+    const c10::SymIntArrayRef sizes = t.sym_sizes();
+    sizes_.assign(sizes.begin(), sizes.end());
+    options_ = t.options();
+  }
+  bool kept() const { return kept_; }
+  void release() { saved_.reset_data(); }
+  at::Tensor unpack(StepPointer by) const { return saved_.unpack(std::move(by)); }
+  /// A tensor that lends its shape: one element, repeated.
+  at::Tensor shell() const { return at::empty({}, options_).expand_symint(sizes_); }
+  /// The same as the core has it; none where the shape has symbols.
+  std::optional<Tensor> described(const Known& known) const {
+    Tensor made{{}, dtype_of(known.entry().snake, c10::typeMetaToScalarType(options_.dtype())), nullptr};
+    for (const c10::SymInt& extent : sizes_) {
+      if (extent.is_symbolic()) return std::nullopt;
+      made.shape.push_back(extent.as_int_unchecked());
+    }
+    return made;
+  }
+
+ private:
+  torch::autograd::SavedVariable saved_;
+  bool kept_;
+  c10::SmallVector<c10::SymInt, 5> sizes_;
+  at::TensorOptions options_;
+};
+using Parts = c10::SmallVector<Part, 2>;
+
+/// Whether the gradient of these tensors is only to be computed, at once.
+inline bool is_plain(at::ArrayRef<at::Tensor> tensors) {
+  const c10::impl::LocalDispatchKeySet local = c10::impl::tls_local_dispatch_key_set();
+  const c10::DispatchKeySet aside = local.excluded_ | c10::DispatchKeySet(c10::DispatchKey::ADInplaceOrView);
+  return std::all_of(tensors.begin(), tensors.end(), [&](const at::Tensor& t) {
+    return !t.defined() || is_plain((t.key_set() | local.included_) - aside);
+  });
 }
 
 /// One call in PyTorch's graph: of the operator (order 0), of its gradient (1) or of that one's (2), which ends there.
 struct Step : torch::autograd::Node {
-  using Saved = torch::autograd::SavedVariable;
   const Known& known;
   int order;
-  std::vector<Saved> heads, inputs, outputs;
-  std::vector<at::Tensor> shells;  // in the place of inputs that are not read
+  Parts heads, inputs, outputs;
   std::vector<std::int64_t> wanted;
   std::vector<c10::IValue> parameters;
 
@@ -184,8 +223,8 @@ struct Step : torch::autograd::Node {
     return cat(known.facts.entry.name, order == 0 ? "Backward" : "BackwardBackward");
   }
   void release_variables() override {
-    for (std::vector<Saved>* list : {&heads, &inputs, &outputs})
-      for (Saved& one : *list) one.reset_data();
+    for (Parts* list : {&heads, &inputs, &outputs})
+      for (Part& one : *list) one.release();
     released_ = true;
   }
 
@@ -193,6 +232,7 @@ struct Step : torch::autograd::Node {
     TORCH_CHECK(known.facts.differentiable, known.shown, ": has no gradient");
     TORCH_CHECK(order < 2, known.shown, ": PyTorch differentiates it twice, and it is asked for a third time");
     TORCH_CHECK(!released_ || saves_nothing(), torch::autograd::ERR_BACKWARD_TWICE);
+    if (torch::autograd::variable_list made; order == 0 && compute(coming, made)) return made;
     torch::jit::Stack stack;
     if (order == 1) stack.emplace_back(optionals(coming));
     const TensorList before = unpacked(heads);
@@ -214,9 +254,10 @@ struct Step : torch::autograd::Node {
 
  private:
   bool saves_nothing() const { return heads.empty() && inputs.empty() && outputs.empty(); }
-  TensorList unpacked(const std::vector<Saved>& list) const {
+  StepPointer self() { return getptr(); }
+  TensorList unpacked(const Parts& list) {
     TensorList all;
-    for (const Saved& one : list) all.push_back(one.unpack(const_cast<Step*>(this)->getptr()));
+    for (const Part& one : list) all.push_back(one.kept() ? one.unpack(self()) : one.shell());
     return all;
   }
   /// Shells take part in the graph as what they stand for, where gradients are differentiated again.
@@ -224,19 +265,48 @@ struct Step : torch::autograd::Node {
     TensorList all = unpacked(inputs);
     const std::size_t first = num_outputs() - all.size();  // behind the head gradients
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!shells[i].defined()) continue;
-      all[i] = shells[i];
-      if (!at::GradMode::is_enabled() || !next_edge(first + i).is_valid()) continue;
-      all[i] = shells[i].detach();
+      if (inputs[i].kept() || !at::GradMode::is_enabled() || !next_edge(first + i).is_valid()) continue;
+      all[i] = all[i].detach();
       torch::autograd::impl::set_gradient_edge(all[i], next_edge(first + i));
     }
     return all;
   }
+  /// The gradient without PyTorch's dispatcher; false where something else is to see it.
+  bool compute(const torch::autograd::variable_list& coming, torch::autograd::variable_list& made) {
+    if (at::GradMode::is_enabled() || !is_plain(coming)) return false;
+    Compact in, out;
+    for (const auto& [parts, to] : {std::pair(&inputs, &in), std::pair(&outputs, &out)})
+      for (const Part& one : *parts) {
+        if (one.kept()) {
+          const at::Tensor kept = one.unpack(self());
+          if (!is_plain(kept)) return false;
+          to->add(known, kept, true);
+        } else if (std::optional<Tensor> shell = one.described(known)) {
+          to->described.push_back(*std::move(shell));
+        } else {
+          return false;
+        }
+      }
+    translated([&] {
+      const Compact heads(known, coming, out.described);
+      std::vector<std::int64_t> asked;
+      for (std::size_t i = 0; i < num_outputs(); ++i)
+        if (task_should_compute_output(i)) asked.push_back(static_cast<std::int64_t>(i));
+      std::vector<Tensor> gradients;
+      const TensorList tensors = gradients_for(in.described, asked, gradients);
+      const Params params(known, parameters);
+      follow_threads();
+      differentiate(known.entry(), params.get(),
+                    {in.described, out.described, heads.described, gradients, known.trains(parameters)});
+      made.resize(num_outputs());
+      for (std::size_t k = 0; k < asked.size(); ++k) made[static_cast<std::size_t>(asked[k])] = tensors[k];
+    });
+    return true;
+  }
   bool released_ = false;
 };
 
-/// How PyTorch holds the steps of its graph, which depends on its version, and a new one with its edges.
-using StepPointer = decltype(torch::autograd::Edge::function);
+/// A new step as PyTorch holds it.
 template <class Pointer = StepPointer>
 Pointer held(Step* step) {
   if constexpr (std::is_same_v<Pointer, std::shared_ptr<torch::autograd::Node>>)
@@ -249,7 +319,8 @@ Pointer held(Step* step) {
 struct Recorded : c10::OperatorKernel {
   const Known& known;
   int order;
-  Recorded(const Known& k, int o) : known(k), order(o) {}
+  bool all;  // of the operator that gives all outputs
+  Recorded(const Known& k, int o, bool a) : known(k), order(o), all(a) {}
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) const {
     translated([&] { order == 0 ? record_call(op, keys, *stack) : record_gradient(op, keys, *stack); });
@@ -298,13 +369,6 @@ struct Recorded : c10::OperatorKernel {
     else
       step->add_input_metadata(torch::autograd::Node::undefined_input());
   }
-  void save(Step& step, const TensorList& inputs, std::uint64_t read) const {
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const bool reads = Reads::has(read, i);
-      step.shells.push_back(reads ? at::Tensor() : shell_of(inputs[i]));
-      step.inputs.emplace_back(reads ? inputs[i] : at::Tensor(), false);
-    }
-  }
   std::vector<Tensor> types_of(const TensorList& tensors) const {
     std::vector<Tensor> all;
     for (const at::Tensor& t : tensors) all.push_back({{}, dtype_of(known.entry().snake, t.scalar_type()), nullptr});
@@ -314,35 +378,45 @@ struct Recorded : c10::OperatorKernel {
   void record_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack) const {
     const std::size_t inputs = known.facts.arguments.inputs.size(), count = inputs + known.parameters();
     const Values values(stack.data() + (stack.size() - count), count);
-    if (!known.entry().mutates && !asks(values.slice(0, inputs))) return below(op, keys, stack);
+    const bool plain = is_plain(keys);
+    if (!known.entry().mutates && !asks(values.slice(0, inputs)))
+      return plain ? Forward(known, all).call(stack) : below(op, keys, stack);
     const Given given(known, values);
     refuse_tangents(given.tensors);
     const TensorList written = written_of(given);
     if (at::GradMode::is_enabled())
       for (const at::Tensor& t : written)
         TORCH_CHECK(!t.requires_grad(), known.shown, ": writes a tensor that requires a gradient; detach it");
+    const Values said = values.slice(inputs);
     StepPointer owner;
-    Step* made = nullptr;
-    Reads reads;
-    if (!known.facts.differentiable && !known.facts.constant && tracks(given.tensors))
-      made = step(0, given.tensors, owner);  // which says that there is none
-    else if (known.facts.differentiable && tracks(given.tensors)) {
-      const Params params(known, values.slice(inputs));
-      const TensorList placed = given.placed(known, params.get());
-      made = step(0, placed, owner);
-      reads = gradient_reads(known.entry(), params.get(), types_of(placed));
-      save(*made, placed, reads.inputs);
-      made->parameters.assign(values.begin() + static_cast<std::ptrdiff_t>(inputs), values.end());
+    if (!known.facts.differentiable || !tracks(given.tensors)) {
+      if (!known.facts.constant && tracks(given.tensors))
+        step(0, given.tensors, owner);  // which says that there is none
+      below(op, keys, stack);
+      for (const at::Tensor& t : written) torch::autograd::impl::bump_version(t);
+      if (owner)
+        for (const at::Tensor& t : results_of(stack)) link(t, owner);
+      return;
     }
-    below(op, keys, stack);
+    const Params params(known, said);
+    const TensorList placed = given.placed(known, params.get());
+    Step* const made = step(0, placed, owner);
+    const Reads reads = gradient_reads(known.entry(), params.get(), types_of(placed));
+    for (std::size_t i = 0; i < placed.size(); ++i) made->inputs.emplace_back(placed[i], Reads::has(reads.inputs, i));
+    made->parameters.assign(said.begin(), said.end());
+    TensorList results;
+    if (plain) {
+      results = Forward::compute(known, params, placed, known.trains(said));
+      torch::jit::drop(stack, count);
+    } else {
+      below(op, keys, stack);
+      results = results_of(stack);
+    }
     for (const at::Tensor& t : written) torch::autograd::impl::bump_version(t);
-    if (made == nullptr) return;
-    const TensorList results = results_of(stack);
     for (const at::Tensor& t : results) link(t, owner);
-    if (!known.facts.differentiable) return;
     for (std::size_t k = 0; k < results.size(); ++k)
-      made->outputs.emplace_back(Reads::has(reads.outputs, k) ? results[k] : shell_of(results[k]),
-                                 Reads::has(reads.outputs, k));
+      made->outputs.emplace_back(results[k], Reads::has(reads.outputs, k));
+    if (plain) push_results(known, stack, std::move(results), all);
   }
   TensorList written_of(const Given& given) const {
     TensorList all;
@@ -354,11 +428,11 @@ struct Recorded : c10::OperatorKernel {
   /// All outputs, as they lie on the stack.
   TensorList results_of(const torch::jit::Stack& stack) const {
     if (stack.back().isList()) return tensors_of(stack.back());
-    TensorList all;
-    const int count = known.all ? known.facts.outputs : known.facts.visible;
+    TensorList results;
+    const int count = all ? known.facts.outputs : known.facts.visible;
     for (const c10::IValue& one : torch::jit::last(stack, static_cast<std::size_t>(count)))
-      all.push_back(one.toTensor());
-    return all;
+      results.push_back(one.toTensor());
+    return results;
   }
 
   void record_gradient(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack& stack) const {
@@ -371,9 +445,9 @@ struct Recorded : c10::OperatorKernel {
     if (tracks(tensors)) {
       Step* const made = step(order, tensors, owner);
       if (order == 1) {
-        for (const at::Tensor& t : call.heads) made->heads.emplace_back(t, false);
-        save(*made, call.inputs, detail::every);
-        for (const at::Tensor& t : call.outputs) made->outputs.emplace_back(t.detach(), false);
+        for (const at::Tensor& t : call.heads) made->heads.emplace_back(t, true);
+        for (const at::Tensor& t : call.inputs) made->inputs.emplace_back(t, true);
+        for (const at::Tensor& t : call.outputs) made->outputs.emplace_back(t.detach(), true);
         made->wanted = call.wanted;
         made->parameters.assign(call.parameters.begin(), call.parameters.end());
       }

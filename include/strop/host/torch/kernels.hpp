@@ -7,10 +7,9 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
+#include <ATen/record_function.h>
 #include <c10/util/Exception.h>
 
-#include <array>
-#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -24,12 +23,9 @@ struct Known {
   std::vector<c10::IValue> default_values;                   // of the parameters; none of a required one
   std::optional<c10::OperatorHandle> gradient, second, all;  // the other operators of the same
   std::string shown;                                         // "mylib::tanh"
-  /// Of a map with its default parameters: the type of its one result on inputs of one type; −1 before it was asked.
-  mutable std::array<std::atomic<int>, 16> result_types;
+  Inferred inferred;
 
-  explicit Known(const Entry& entry) : facts(entry), schemas(torch_schemas(facts)), defaults(entry.params) {
-    for (std::atomic<int>& type : result_types) type = -1;
-  }
+  explicit Known(const Entry& entry) : facts(entry), schemas(torch_schemas(facts)), defaults(entry.params) {}
   const Entry& entry() const { return facts.entry; }
   std::size_t fields() const { return entry().params != nullptr ? entry().params->fields.size() : 0; }
   /// How many values the stack has behind the tensors.
@@ -47,6 +43,11 @@ void translated(F&& f) {
     sentence = error.what();
   }
   TORCH_CHECK(false, sentence);
+}
+
+/// Whether nothing but our kernels is to see a call by these dispatch keys: no mode, no transform, no profiler.
+inline bool is_plain(c10::DispatchKeySet keys) {
+  return (keys & c10::after_autograd_keyset) == c10::DispatchKeySet(c10::DispatchKey::CPU) && !at::hasCallbacks();
 }
 
 /// The parameters of one call.
@@ -155,43 +156,30 @@ struct Forward : c10::OperatorKernel {
     translated([&] { call(*stack); });
   }
 
- private:
-  void call(torch::jit::Stack& stack) const {
-    const StackedCall given(known, stack);
-    TensorList compact;
-    for (const at::Tensor& t : given.placed) compact.push_back(t.is_contiguous() ? t : t.contiguous());
+  /// Makes the results and computes them, of tensors of the CPU in the operator's own order.
+  static TensorList compute(const Known& known, const Params& params, const TensorList& placed, bool train) {
+    const Entry& entry = known.entry();
+    TensorList compact, results;
+    for (const at::Tensor& t : placed) compact.push_back(t.is_contiguous() ? t : t.contiguous());
     const std::vector<Tensor> in = described(known, compact, true);
-    std::vector<Tensor> out = results_of(given.params.get(), in);
-    TensorList results;
+    std::vector<Tensor> out = known.inferred.results(entry, params.get(), params.get() == known.defaults.get(), in);
     for (Tensor& t : out) {
-      if (!t.shape.known()) fail(known.entry().snake, ": the shape of its result follows from the data");
+      if (!t.shape.known()) fail(entry.snake, ": the shape of its result follows from the data");
       results.push_back(new_tensor(t.shape, t.dtype));
       t.data = results.back().data_ptr();
     }
     follow_threads();
-    run(known.entry(), given.params.get(), in, out, known.trains(given.values.slice(given.inputs)));
-    if (known.entry().mutates)
-      for (std::size_t i = 0; i < given.placed.size(); ++i)
-        if (!given.placed[i].is_same(compact[i]) && is_written(i)) given.placed[i].copy_(compact[i]);
+    run(entry, params.get(), in, out, train);
+    const std::vector<Argument>& inputs = known.facts.arguments.inputs;
+    for (std::size_t i = 0; entry.mutates && i < placed.size() && i < inputs.size(); ++i)
+      if (inputs[i].written && !placed[i].is_same(compact[i])) placed[i].copy_(compact[i]);
+    return results;
+  }
+  void call(torch::jit::Stack& stack) const {
+    const StackedCall given(known, stack);
+    TensorList results = compute(known, given.params, given.placed, known.trains(given.values.slice(given.inputs)));
     torch::jit::drop(stack, given.count);
     push_results(known, stack, std::move(results), all);
-  }
-  /// What infer() says; for a map on inputs that are all alike it was asked before.
-  std::vector<Tensor> results_of(const void* op, const std::vector<Tensor>& in) const {
-    const Entry& entry = known.entry();
-    bool alike = entry.is_map() && entry.outputs == 1 && !entry.mutates && op == known.defaults.get();
-    for (const Tensor& t : in) alike = alike && t.dtype == in[0].dtype && t.shape == in[0].shape;
-    if (!alike) return infer(entry, op, in);
-    std::atomic<int>& type = known.result_types.at(static_cast<std::size_t>(in[0].dtype));
-    if (const int said = type.load(std::memory_order_relaxed); said >= 0)
-      return {Tensor{in[0].shape, static_cast<Dtype>(said), nullptr}};
-    std::vector<Tensor> made = infer(entry, op, in);
-    type.store(static_cast<int>(made[0].dtype), std::memory_order_relaxed);
-    return made;
-  }
-  bool is_written(std::size_t i) const {
-    const std::vector<Argument>& list_of = known.facts.arguments.inputs;
-    return i < list_of.size() && list_of[i].written;
   }
 };
 

@@ -61,7 +61,7 @@ class Registration {
         const std::string own = cat(again ? "_backward_twice_" : "_backward_", name);
         kernel<GradientKernel>(own, c10::DispatchKey::CPU, known, again);
         kernel<GradientMeta>(own, c10::DispatchKey::Meta, known, again);
-        kernel<Recorded>(own, c10::DispatchKey::Autograd, known, again ? 2 : 1);
+        kernel<Recorded>(own, c10::DispatchKey::Autograd, known, again ? 2 : 1, false);
       }
     }
     const bool hides = !known.schemas.all.empty();
@@ -82,7 +82,7 @@ class Registration {
   void add_kernels(const std::string& name, const Known& known, bool all) {
     kernel<Forward>(name, c10::DispatchKey::CPU, known, all);
     kernel<Meta>(name, c10::DispatchKey::Meta, known, all);
-    kernel<Recorded>(name, c10::DispatchKey::Autograd, known, 0);
+    kernel<Recorded>(name, c10::DispatchKey::Autograd, known, 0, all);
   }
   c10::OperatorHandle define(const Known&, const std::string& name, const std::string& schema) {
     to_.def(cat(name, schema).c_str(), {at::Tag::pt2_compliant_tag});

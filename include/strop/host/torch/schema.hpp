@@ -18,8 +18,8 @@ struct TorchSchemas {
   /// The same with all outputs, those as well that callers do not see. Of an operator with hidden ones, or with a
   /// number that depends on its parameters.
   std::string all;
-  /// "(Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted, *, …) -> Tensor[]", and the same with
-  /// `seconds` before. Empty without a gradient.
+  /// "(Tensor?[] _heads, Tensor[] _inputs, Tensor[] _outputs, int[] _wanted, *, …) -> Tensor[]", and the same with
+  /// `_seconds` before, by names that no parameter has. Empty without a gradient.
   std::string gradient, second_gradient;
 };
 TorchSchemas torch_schemas(const Facts& facts);

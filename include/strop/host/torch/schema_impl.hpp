@@ -160,9 +160,10 @@ STROP_IMPL TorchSchemas torch_schemas(const Facts& facts) {
   made.forward = with(tensors, results(facts.visible));
   if (facts.visible != facts.outputs || facts.visible < 0) made.all = with(tensors, results(facts.outputs));
   if (facts.differentiable) {
-    made.gradient = with("Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted", "Tensor[]");
-    made.second_gradient = with(
-        "Tensor?[] seconds, Tensor?[] heads, Tensor[] inputs, Tensor[] outputs, int[] wanted, int[] given", "Tensor[]");
+    made.gradient = with("Tensor?[] _heads, Tensor[] _inputs, Tensor[] _outputs, int[] _wanted", "Tensor[]");
+    made.second_gradient =
+        with("Tensor?[] _seconds, Tensor?[] _heads, Tensor[] _inputs, Tensor[] _outputs, int[] _wanted, int[] _given",
+             "Tensor[]");
   }
   return made;
 }
