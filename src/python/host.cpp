@@ -2,22 +2,43 @@
 /// \file
 /// Operators for adaptors of other frameworks that are written in Python (strop/torch.py): calls on memory that is said
 /// by its address.
-#include "schema.hpp"
+#include "host.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <strop/host/call.hpp>
-#include <strop/host/facts.hpp>
-#include <strop/host/torch/schema.hpp>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace strop::python {
+
+HostParams::HostParams(const HostOperator& op, PyObject* said) : op_(op) {
+  if (said == nullptr) return;
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(said, &at, &key, &value) != 0;) {
+    const nb::object kept = nb::borrow(value);  // whatever code runs meanwhile
+    set(key, value);
+  }
+}
+
+void HostParams::set(PyObject* key, PyObject* value) {
+  if (op_.facts.trains && view_of(key) == "training") {
+    train = PyObject_IsTrue(value) == 1;
+    return;
+  }
+  for (const Schema::Param& param : op_.schema.params) {
+    if (!is_name(param.name, key)) continue;
+    if (!box_) box_.emplace(op_.entry().params);
+    const std::optional<Dtype> type = torch_type_of(value);
+    const nb::object name = type ? to_text(name_of(*type)) : nb::object();
+    return set_param(op_.schema, param, *box_, type ? name.ptr() : value);
+  }
+  refuse(Kind::type, op_.entry().snake, ": no parameter '", view_of(key), "'");
+}
+
 namespace {
 
-/// A tensor as Python says it: (address, number of the type, shape); None where it is left out.
+/// A tensor as Python says it: (address, number of the type, shape); the address is 0 where nobody looks at elements.
 host::Tensor tensor_of(PyObject* said) {
   host::Tensor made;
   made.data = PyLong_AsVoidPtr(element_of(said, 0));
@@ -34,130 +55,114 @@ std::vector<host::Tensor> tensors_of(const nb::list& list) {
   return all;
 }
 
-class HostOperator {
- public:
-  explicit HostOperator(const std::string& name)
-      : schema_(schema_of(detail::find_operator(name))), facts_(schema_.entry), schemas_(host::torch_schemas(facts_)) {}
+nb::dict about(const HostOperator& op) {
+  nb::dict all;
+  nb::list inputs, names;
+  for (const Argument& a : op.facts.arguments.inputs)
+    inputs.append(nb::make_tuple(to_text(a.name), a.optional, a.variadic, a.written));
+  for (const std::string& name : op.schemas.names) names.append(to_text(name));
+  all["inputs"] = inputs;
+  all["names"] = names;
+  all["forward"] = to_text(op.schemas.forward);
+  all["all"] = to_text(op.schemas.all);
+  all["gradient"] = to_text(op.schemas.gradient);
+  all["second_gradient"] = to_text(op.schemas.second_gradient);
+  all["visible"] = op.facts.visible;
+  all["outputs"] = op.facts.outputs;
+  all["constant"] = op.facts.constant;
+  all["variadic"] = op.facts.variadic;
+  all["map"] = op.entry().is_map();
+  all["mutates"] = op.entry().mutates;
+  all["sparse"] = op.entry().is_map() || op.entry().infer_storage != nullptr;
+  all["differentiable"] = op.facts.differentiable;
+  all["refused"] = to_text(op.facts.refused);
+  return all;
+}
 
-  nb::dict about() const {
-    nb::dict all;
-    nb::list inputs, names;
-    for (const Argument& a : facts_.arguments.inputs)
-      inputs.append(nb::make_tuple(to_text(a.name), a.optional, a.variadic, a.written));
-    for (const std::string& name : schemas_.names) names.append(to_text(name));
-    all["inputs"] = inputs;
-    all["names"] = names;
-    all["forward"] = to_text(schemas_.forward);
-    all["all"] = to_text(schemas_.all);
-    all["gradient"] = to_text(schemas_.gradient);
-    all["second_gradient"] = to_text(schemas_.second_gradient);
-    all["visible"] = facts_.visible;
-    all["outputs"] = facts_.outputs;
-    all["constant"] = facts_.constant;
-    all["variadic"] = facts_.variadic;
-    all["map"] = facts_.entry.is_map();
-    all["trains"] = facts_.trains;
-    all["mutates"] = facts_.entry.mutates;
-    all["differentiable"] = facts_.differentiable;
-    all["refused"] = to_text(facts_.refused);
-    return all;
-  }
+/// The positions of the inputs that are there, in the order of the operator.
+nb::list placed(const HostOperator& op, const nb::dict& said, const std::vector<bool>& given) {
+  const HostParams params(op, said.ptr());
+  nb::list all;
+  for (const std::size_t at : host::placed_inputs(op.facts, params.get(), given)) all.append(at);
+  return all;
+}
+int visible(const HostOperator& op, const nb::dict& said, int inputs) {
+  const HostParams params(op, said.ptr());
+  return detail::count_outputs(op.entry(), params.get(), inputs).second;
+}
+/// (number of the type, shape) of each output.
+nb::list infer(const HostOperator& op, const nb::dict& said, const nb::list& in) {
+  const HostParams params(op, said.ptr());
+  nb::list all;
+  for (const host::Tensor& t : host::infer(op.entry(), params.get(), tensors_of(in)))
+    all.append(nb::make_tuple(static_cast<int>(t.dtype), nb::steal(shape_tuple(t.shape))));
+  return all;
+}
+/// What the gradient reads: a bit per input, a bit per output.
+nb::tuple reads(const HostOperator& op, const nb::dict& said, const nb::list& in) {
+  const HostParams params(op, said.ptr());
+  const host::Reads reads = host::gradient_reads(op.entry(), params.get(), tensors_of(in));
+  return nb::make_tuple(reads.inputs, reads.outputs);
+}
+void differentiate(const HostOperator& op, const nb::dict& said, const nb::list& heads, const nb::list& in,
+                   const nb::list& out, const nb::list& gradients) {
+  const HostParams params(op, said.ptr());
+  const std::vector<host::Tensor> x = tensors_of(in), y = tensors_of(out), dy = tensors_of(heads),
+                                  dx = tensors_of(gradients);
+  const Unlocked others(is_long(elements_of(x) + elements_of(y)));
+  host::differentiate(op.entry(), params.get(), {x, y, dy, dx, params.train});
+}
+void differentiate_again(const HostOperator& op, const nb::dict& said, const nb::list& seconds, const nb::list& heads,
+                         const nb::list& in, const nb::list& out, const nb::list& head_gradients,
+                         const nb::list& gradients) {
+  const HostParams params(op, said.ptr());
+  const std::vector<host::Tensor> x = tensors_of(in), y = tensors_of(out), dy = tensors_of(heads),
+                                  coming = tensors_of(seconds), ddy = tensors_of(head_gradients),
+                                  dx = tensors_of(gradients);
+  const Unlocked others(is_long(elements_of(x) + elements_of(y)));
+  host::differentiate_again(op.entry(), params.get(), {x, y, dy, coming, ddy, dx, params.train});
+}
 
-  /// The positions of the inputs that are there, in the order of the operator.
-  nb::list placed(const nb::dict& params, const std::vector<bool>& given) const {
-    const Params op(schema_, params);
-    nb::list all;
-    for (const std::size_t at : host::placed_inputs(facts_, op.get(), given)) all.append(at);
-    return all;
-  }
-  int visible(const nb::dict& params, int inputs) const {
-    const Params op(schema_, params);
-    return detail::count_outputs(schema_.entry, op.get(), inputs).second;
-  }
-  /// (number of the type, shape) of each output.
-  nb::list infer(const nb::dict& params, const nb::list& in) const {
-    const Params op(schema_, params);
-    nb::list all;
-    for (const host::Tensor& t : host::infer(schema_.entry, op.get(), tensors_of(in)))
-      all.append(nb::make_tuple(static_cast<int>(t.dtype), nb::steal(shape_tuple(t.shape))));
-    return all;
-  }
-  void run(const nb::dict& params, const nb::list& in, const nb::list& out, bool train) const {
-    const Params op(schema_, params);
-    const std::vector<host::Tensor> inputs = tensors_of(in), outputs = tensors_of(out);
-    const Unlocked others(is_long(elements(outputs) + elements(inputs)));
-    host::run(schema_.entry, op.get(), inputs, outputs, train);
-  }
-  /// What the gradient reads: a bit per input, a bit per output.
-  nb::tuple reads(const nb::dict& params, const nb::list& in) const {
-    const Params op(schema_, params);
-    const host::Reads reads = host::gradient_reads(schema_.entry, op.get(), tensors_of(in));
-    return nb::make_tuple(reads.inputs, reads.outputs);
-  }
-  void differentiate(const nb::dict& params, const nb::list& heads, const nb::list& in, const nb::list& out,
-                     const nb::list& gradients, bool train) const {
-    const Params op(schema_, params);
-    const std::vector<host::Tensor> x = tensors_of(in), y = tensors_of(out), dy = tensors_of(heads),
-                                    dx = tensors_of(gradients);
-    const Unlocked others(is_long(elements(x) + elements(y)));
-    host::differentiate(schema_.entry, op.get(), {x, y, dy, dx, train});
-  }
-  void differentiate_again(const nb::dict& params, const nb::list& seconds, const nb::list& heads, const nb::list& in,
-                           const nb::list& out, const nb::list& head_gradients, const nb::list& gradients,
-                           bool train) const {
-    const Params op(schema_, params);
-    const std::vector<host::Tensor> x = tensors_of(in), y = tensors_of(out), dy = tensors_of(heads),
-                                    coming = tensors_of(seconds), ddy = tensors_of(head_gradients),
-                                    dx = tensors_of(gradients);
-    const Unlocked others(is_long(elements(x) + elements(y)));
-    host::differentiate_again(schema_.entry, op.get(), {x, y, dy, coming, ddy, dx, train});
-  }
-
- private:
-  /// The parameters of one call, by their names.
-  class Params {
-   public:
-    Params(const Schema& schema, const nb::dict& said) : schema_(schema) {
-      for (auto [key, value] : said) {
-        if (!box_) box_.emplace(schema.entry.params);
-        set_param(schema, param_called(key), *box_, value.ptr());
-      }
-    }
-    const void* get() const { return box_ ? box_->get() : schema_.defaults.get(); }
-
-   private:
-    const Schema::Param& param_called(nb::handle key) const {
-      for (const Schema::Param& param : schema_.params)
-        if (is_name(param.name, key.ptr())) return param;
-      refuse(Kind::type, schema_.entry.snake, ": no parameter '", view_of(key.ptr()), "'");
-    }
-    const Schema& schema_;
-    std::optional<ParamBox> box_;
-  };
-  static std::int64_t elements(const std::vector<host::Tensor>& tensors) {
-    std::int64_t all = 0;
-    for (const host::Tensor& t : tensors) all += t.shape.size();
-    return all;
-  }
-
-  const Schema& schema_;
-  const host::Facts facts_;
-  const host::TorchSchemas schemas_;
-};
+std::vector<NDArray> arrays_of(const nb::list& list) {
+  std::vector<NDArray> all;
+  for (const nb::handle one : list) all.push_back(one.is_none() ? NDArray() : array_of(one.ptr()));
+  return all;
+}
+nb::list wrapped(std::vector<NDArray> arrays) {
+  nb::list all;
+  for (NDArray& one : arrays) all.append(nb::steal(wrap(std::move(one))));
+  return all;
+}
+/// Results on arrays of any storages.
+nb::list run_arrays(const HostOperator& op, const nb::dict& said, const nb::list& in) {
+  const HostParams params(op, said.ptr());
+  return wrapped(host::run(op.entry(), params.get(), arrays_of(in), params.train));
+}
+/// Gradients of a call on them: `wanted` has the number of a storage for each input, −1 for none.
+nb::list differentiate_arrays(const HostOperator& op, const nb::dict& said, const nb::list& heads, const nb::list& in,
+                              const std::vector<int>& wanted) {
+  const HostParams params(op, said.ptr());
+  std::vector<std::optional<Storage>> storages;
+  for (const int one : wanted) storages.push_back(one < 0 ? std::nullopt : std::optional(static_cast<Storage>(one)));
+  return wrapped(
+      host::differentiate(op.entry(), params.get(), arrays_of(in), arrays_of(heads), storages, params.train));
+}
 
 }  // namespace
 
 void add_hosts(nb::module_& module) {
-  nb::class_<HostOperator>(module, "_HostOperator")
-      .def(nb::init<const std::string&>())
-      .def_prop_ro("about", &HostOperator::about)
-      .def("placed", &HostOperator::placed)
-      .def("visible", &HostOperator::visible)
-      .def("infer", &HostOperator::infer)
-      .def("run", &HostOperator::run)
-      .def("reads", &HostOperator::reads)
-      .def("differentiate", &HostOperator::differentiate)
-      .def("differentiate_again", &HostOperator::differentiate_again);
+  nb::class_<HostOperator> operators(module, "_HostOperator");
+  operators.def(nb::init<const std::string&>())
+      .def_prop_ro("about", &about)
+      .def("placed", &placed)
+      .def("visible", &visible)
+      .def("infer", &infer)
+      .def("reads", &reads)
+      .def("differentiate", &differentiate)
+      .def("differentiate_again", &differentiate_again)
+      .def("run_arrays", &run_arrays)
+      .def("differentiate_arrays", &differentiate_arrays);
+  add_torch(operators, module);
   module.def("_num_threads", [] { return num_threads(); });
   module.def("_set_num_threads", [](int threads) { set_num_threads(threads); });
 }

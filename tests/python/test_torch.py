@@ -2,6 +2,7 @@
 """Operators inside PyTorch: values, gradients of both orders, what PyTorch's own checks say, compiled graphs, what is refused."""
 import gc
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -131,6 +132,93 @@ def test_compiled_and_exported():
     assert torch.equal(exported.module()(x), ops.tanh(x))
 
 
+def test_sparse_tensors_go_in_and_out():
+    """CSR and rows, without a copy of their elements; gradients in their layouts."""
+    dense = torch.tensor([[0, 1.0, 0], [2, 0, 3]])
+    x = dense.to_sparse_csr()
+    y = ops.square(x)
+    assert y.layout is torch.sparse_csr and torch.equal(y.to_dense(), dense ** 2)
+    assert torch.equal(ops.add_n([x, x]).to_dense(), 2 * dense)
+    x.requires_grad_()
+    w = rand(3, 2, grad=True)
+    y = ops.dot(x, w)
+    y.backward(torch.ones(2, 2))
+    assert torch.equal(w.grad, dense.t() @ torch.ones(2, 2))
+    assert x.grad.layout is torch.sparse_csr and torch.equal(x.grad.to_dense(), (torch.ones(2, 2) @ w.detach().t()) * (dense != 0))
+    rows = torch.sparse_coo_tensor([[2, 0]], torch.ones(2, 3), (4, 3))
+    made = ops.sin(rows)
+    assert made.layout is torch.sparse_coo and torch.equal(made.to_dense(), torch.sin(rows.to_dense()))
+    for call, sentence in ((lambda: ops.square(torch.eye(3).to_sparse()), "square: a tensor is torch.sparse_coo of 2 dimensions, expected"),
+                           (lambda: ops.square(torch.eye(4).to_sparse_bsr((2, 2))), "square: a tensor is torch.sparse_bsr"),
+                           (lambda: ops.square(torch.sparse_csr_tensor([0, 2, 2], [2, 1], [1.0, 2.0], size=(2, 3))), "does not ascend"),
+                           (lambda: torch.autograd.grad(ops.dot(x, w).sum(), w, create_graph=True)[0].sum().backward(), "once_differentiable|does not require grad")):
+        with pytest.raises(RuntimeError, match=sentence):
+            call()
+
+
+def test_autocast_takes_tensors_to_one_type():
+    with torch.autocast("cpu", torch.bfloat16):
+        x = torch.mm(rand(2, 3), rand(3, 3, grad=True))
+        assert x.dtype == torch.bfloat16 and ops.tanh(x).dtype == torch.bfloat16
+        y = ops.FullyConnected(x, rand(4, 3, grad=True), rand(4), num_hidden=4)
+        assert y.dtype == torch.float32 and ops.Concat([x, x.float()], dim=0).dtype == torch.float32
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="'weight' is float32"):
+        ops.FullyConnected(x, rand(4, 3), rand(4), num_hidden=4)
+
+
+def test_transforms_of_functions():
+    x, w = rand(5, 3), rand(4, 3)
+
+    def loss(x, w):
+        return ops.square(ops.softmax(ops.tanh(ops.FullyConnected(x[None], w, num_hidden=4, no_bias=True)))).sum()
+
+    one = torch.func.grad(loss, argnums=1)
+    each = torch.vmap(one, in_dims=(0, None))(x, w)  # gradients of each sample
+    assert each.shape == (5, 4, 3)
+    for k in range(5):
+        v = w.clone().requires_grad_()
+        loss(x[k], v).backward()
+        torch.testing.assert_close(each[k], v.grad)
+        torch.testing.assert_close(one(x[k], w), v.grad)
+    torch.testing.assert_close(torch.func.jacrev(torch.func.jacrev(lambda t: ops.tanh(t).sum()))(x[0]), torch.diag(-2 * x[0].tanh() * (1 - x[0].tanh() ** 2)))
+    assert torch.vmap(lambda t: ops.Concat([t, t], dim=0))(x).shape == (5, 6)
+    assert [t.shape for t in torch.vmap(lambda t: ops.SliceChannel(t, num_outputs=2))(rand(2, 3, 4))] == [(2, 3, 2)] * 2
+    assert torch.equal(torch.vmap(ops.softmax, in_dims=1)(rand(3, 2, 4).fill_(1)), torch.full((2, 3, 4), 0.25))
+
+
+def test_what_else_is_to_see_a_call_sees_it():
+    """Modes, profilers, hooks of saved tensors; subclasses of tensors keep their word."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Seen(TorchDispatchMode):
+        def __init__(self):
+            super().__init__()
+            self.names = []
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            self.names.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    x = rand(3, grad=True)
+    with Seen() as seen:
+        ops.tanh(x).sum().backward()
+    assert {"tanh.default", "_backward_tanh.default"} <= set(seen.names)
+    with torch.profiler.profile() as profile:
+        ops.tanh(x).sum().backward()
+    assert {"strop::tanh", "strop::_backward_tanh"} <= {event.key for event in profile.key_averages()}
+    packed = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t.clone(), lambda t: t):
+        y = ops.square(x)
+    y.sum().backward()
+    assert len(packed) == 1
+
+    class Named(torch.Tensor):
+        pass
+
+    assert type(ops.tanh(rand(3).as_subclass(Named))) is Named
+
+
 def test_maps_go_over_batches():
     x, y = rand(5, 3, 4), rand(4)
     assert torch.equal(torch.vmap(ops.tanh)(x), ops.tanh(x))
@@ -229,3 +317,27 @@ def test_what_would_be_dropped_is_refused():
     for pair in ((x, torch.ones(3, device="meta")), (torch.ones(3, device="meta"), x)):
         with pytest.raises(RuntimeError, match="expected one device|expected cpu"):
             ops.broadcast_add(*pair)
+
+
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        return ops.tanh(torch.full((3,), float(i)))
+
+
+def test_workers_of_a_loader_call_operators():
+    """In forked processes, once the threads of this one have run."""
+    ops.tanh(rand(200_000))
+    made = torch.cat(list(torch.utils.data.DataLoader(Rows(), batch_size=4, num_workers=2)))
+    assert torch.equal(made, ops.tanh(torch.arange(8.0)[:, None].expand(8, 3)))
+
+
+def test_the_page_prints_what_it_says():
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/pytorch.md").read_text()
+    programs = re.findall(r"(?ms)^```python\n(.*?)^```\n\n```\n(.*?)^```", page)
+    assert len(programs) == 2
+    for program, output in programs:
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+        assert done.stdout == output

@@ -10,11 +10,16 @@ import functools
 
 try:
     import torch
+    from torch._functorch.autograd_function import custom_function_call_vmap_helper, enable_single_level_autograd_function
+    from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
     from torch.autograd import forward_ad
+    from torch.autograd.function import _SingleLevelFunction
+    from torch.utils._pytree import tree_leaves, tree_map
 except ImportError as error:
     raise ImportError(f"strop.torch needs PyTorch: {error}") from error
 
 from . import _strop
+from . import ndarray as _nd
 
 __all__ = ["left_out", "refresh"]
 
@@ -25,7 +30,6 @@ if tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2]) <
 _NUMBERS = {torch.float32: 0, torch.float64: 1, torch.float16: 2, torch.uint8: 3, torch.int32: 4, torch.int8: 5, torch.int64: 6,
             torch.bool: 7, torch.bfloat16: 12}
 _TYPES = {number: dtype for dtype, number in _NUMBERS.items()}
-_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _NUMBERS}
 _Error = _strop.Error  # which outlives _end()
 _TAGS = (torch.Tag.pt2_compliant_tag,)
 
@@ -67,7 +71,7 @@ def _is_symbolic(tensors):
 
 
 class _Operator:
-    """One operator, and its kernels."""
+    """One operator, and its kernels: those that are called often are the core's."""
 
     def __init__(self, name):
         self.core = _strop._HostOperator(name)
@@ -75,31 +79,24 @@ class _Operator:
         self.names, self.inputs = about["names"], about["inputs"]
         self.name = self.names[0] if self.names else name
         self.variadic, self.map = about["variadic"], about["map"]
-        self.trains, self.mutates = about["trains"], about["mutates"]
+        self.mutates = about["mutates"]
+        self.sparse = about["sparse"] and not about["mutates"] and about["visible"] == about["outputs"]
         self.differentiable, self.constant = about["differentiable"], about["constant"]
         self.counts = about["visible"], about["outputs"]
         self.schemas = about
-        self.simple = not self.variadic and not any(optional for _, optional, _, _ in self.inputs)
-        self.inferred = {}  # {types and shapes of a call without parameters: those of its results}
         self.refused = about["refused"] or ("" if self.inputs else "it takes no tensor")
+        self.fast = []  # the core's kernels
 
     # --- arguments ----------------------------------------------------------------------------------------------------
 
     def split(self, args, kwargs):
-        """(tensors in the operator's own order, parameters, whether it trains) of a call by its schema."""
-        params, train = self.parameters(kwargs)
+        """The tensors of a call by its schema, in the operator's own order."""
         if self.variadic:
-            tensors = [*args[:-1], *args[-1]]
-            return tensors, params, train
+            return [*args[:-1], *args[-1]]
         given = [tensor is not None for tensor in args]
         if len(args) == len(self.inputs) and all(given):
-            return list(args), params, train
-        return [args[at] for at in self.core.placed(params, given)], params, train
-
-    def parameters(self, kwargs):
-        """(parameters, whether the call trains)."""
-        params = {key: _NAMES.get(value, value) if isinstance(value, torch.dtype) else value for key, value in kwargs.items()}
-        return params, params.pop("training", False) if self.trains else False
+            return list(args)
+        return [args[at] for at in self.core.placed(kwargs, given)]
 
     def described(self, tensor, elements=True):
         if elements and tensor.device.type != "cpu":
@@ -117,30 +114,9 @@ class _Operator:
 
     # --- kernels ------------------------------------------------------------------------------------------------------
 
-    def run(self, args, kwargs, of_all=False):
-        if self.core is None:
-            raise RuntimeError(f"{self.name}: the interpreter is ending")
-        tensors, params, train = self.split(args, kwargs) if kwargs or not self.simple else (args, kwargs, False)
-        compact = [tensor if tensor.is_contiguous() else tensor.contiguous() for tensor in tensors]
-        given = [self.described(tensor) for tensor in compact]
-        key = None if kwargs else tuple([about[1:] for about in given])
-        inferred = self.inferred.get(key)
-        if inferred is None:
-            inferred = [(shape, _TYPES[number], number) for number, shape in self.core.infer(params, given)]
-            if key is not None and len(self.inferred) < 256:
-                self.inferred[key] = inferred
-        made = [torch.empty(shape, dtype=dtype) for shape, dtype, _ in inferred]
-        _follow_threads()
-        self.core.run(params, given, [(tensor.data_ptr(), number, shape) for tensor, (shape, _, number) in zip(made, inferred)], train)
-        if self.mutates:
-            for tensor, copy, about in zip(tensors, compact, self.inputs):
-                if about[3] and copy is not tensor:
-                    tensor.copy_(copy)
-        return self.results(made, of_all)
-
     def shapes(self, args, kwargs, of_all=False):
         """Results on tensors that have no elements, whose sizes may be symbols."""
-        tensors, params, _ = self.split(args, kwargs)
+        tensors, params = self.split(args, kwargs), kwargs
         devices = {str(tensor.device) for tensor in tensors}
         if len(devices) > 1:
             raise RuntimeError(f"{self.name}: tensors are on {' and '.join(sorted(devices))}, expected one device")
@@ -154,10 +130,10 @@ class _Operator:
 
     def visible(self, args, kwargs):
         """Of an operator with outputs that callers do not see: the others."""
-        tensors, params, _ = self.split(args, kwargs)
+        tensors = self.split(args, kwargs)
         made = _op(f"_all_{self.name}")(*args, **kwargs)
         made = [made] if isinstance(made, torch.Tensor) else list(made)
-        return self.results(made[: self.core.visible(params, len(tensors))], False)
+        return self.results(made[: self.core.visible(kwargs, len(tensors))], False)
 
     def parts(self, inputs, outputs, params):
         """Inputs and outputs of a gradient, those without elements that it does not read; and what keeps them."""
@@ -181,17 +157,15 @@ class _Operator:
         return list(made.values()), [self.described(made[i]) if i in made else (0, *about[1:]) for i, about in enumerate(like)]
 
     def differentiate(self, heads, inputs, outputs, wanted, kwargs):
-        params, train = self.parameters(kwargs)
-        given, results, kept = self.parts(inputs, outputs, params)
+        given, results, kept = self.parts(inputs, outputs, kwargs)
         heads = self.coming(heads, results, kept)
         made, to = self.room(given, wanted)
         _follow_threads()
-        self.core.differentiate(params, heads, given, results, to, train)
+        self.core.differentiate(kwargs, heads, given, results, to)
         return made
 
     def differentiate_again(self, seconds, heads, inputs, outputs, wanted, asked, kwargs):
-        params, train = self.parameters(kwargs)
-        given, results, kept = self.parts(inputs, outputs, params)
+        given, results, kept = self.parts(inputs, outputs, kwargs)
         count = len(heads)
         heads = self.coming(heads, results, kept)
         coming = [None] * len(inputs)
@@ -200,55 +174,45 @@ class _Operator:
         seconds = self.coming(coming, given, kept)
         made, to = self.room([*heads, *given], asked)
         _follow_threads()
-        self.core.differentiate_again(params, seconds, heads, given, results, to[:count], to[count:], train)
+        self.core.differentiate_again(kwargs, seconds, heads, given, results, to[:count], to[count:])
         return made
 
     # --- the graph ----------------------------------------------------------------------------------------------------
 
     def record(self, name, keys, args, kwargs, of_all):
-        """The call, in PyTorch's graph where something asks for its gradient."""
-        if not self.mutates and self.simple and not _asks(*args):
-            return self.below(name, keys, args, kwargs, of_all)
-        tensors, params, _ = self.split(args, kwargs)
+        """The call, in PyTorch's graph where something asks for its gradient: what the core's kernel leaves."""
+        tensors = self.split(args, kwargs)
+        if self.sparse and self.differentiable and _asks(*tensors) and any(tensor.layout is not torch.strided for tensor in tensors):
+            made = _apply(_SparseCall, self, kwargs, *tensors)
+            return list(made) if self.counts[of_all] < 0 else made[0] if len(made) == 1 else made
         written = [args[i] for i, about in enumerate(self.inputs) if about[3]] if self.mutates else []
         asked = not self.constant and _asks(*tensors)
         if _asks(*written):
             raise RuntimeError(f"{self.name}: writes a tensor that requires a gradient; detach it")
-
-        def call():
-            return self.below(name, keys, args, kwargs, of_all)
-
+        call = _deferred(name, keys, args, kwargs)
         if not asked:
             made = call()
         else:
-            made = (_Call.apply(self, call, params, kwargs, *tensors) if self.differentiable else
-                    _Without.apply(f"strop::{self.name}: has no gradient", call, *tensors))
+            made = (_apply(_Call, self, call, kwargs, of_all, *tensors) if self.differentiable else
+                    _apply(_Without, f"strop::{self.name}: has no gradient", call, *tensors))
             made = list(made) if self.counts[of_all] < 0 else made[0] if len(made) == 1 else made
         for tensor in written:
             torch.autograd.graph.increment_version(tensor)
         return made
-
-    def below(self, name, keys, args, kwargs, of_all):
-        """The call without PyTorch's autograd: at once on tensors of the CPU, where nothing else is to see it."""
-        keys = keys & torch._C._after_autograd_keyset
-        if keys == _PLAIN:
-            return self.run(args, kwargs, of_all)
-        with torch._C._AutoDispatchBelowAutograd():  # as torch.library's own kernels of autograd do
-            return _op(name).redispatch(keys, *args, **kwargs)
 
     def record_gradient(self, name, keys, args, kwargs):
         heads, inputs, outputs, wanted = args
         call = _deferred(name, keys, args, kwargs)
         if not _asks(*heads, *inputs):
             return call()
-        return list(_Gradient.apply(self, call, kwargs, outputs, wanted, len(heads), *heads, *inputs))
+        return list(_apply(_Gradient, self, call, kwargs, outputs, wanted, len(heads), *heads, *inputs))
 
     def record_second(self, name, keys, args, kwargs):
         call = _deferred(name, keys, args, kwargs)
         tensors = [tensor for tensor in (*args[0], *args[1], *args[2]) if tensor is not None]
         if not _asks(*tensors):
             return call()
-        return list(_Without.apply(f"strop::{self.name}: PyTorch differentiates it twice, and it is asked for a third time", call, *tensors))
+        return list(_apply(_Without, f"strop::{self.name}: PyTorch differentiates it twice, and it is asked for a third time", call, *tensors))
 
     # --- registration -------------------------------------------------------------------------------------------------
 
@@ -264,28 +228,51 @@ class _Operator:
             if schemas["all"]:
                 library.define(name + schemas["forward"], tags=_TAGS)
                 library.impl(name, _failing(lambda *args, **kwargs: self.visible(args, kwargs)), "CompositeImplicitAutograd")
+                if not self.mutates:
+                    _register_vmap(library, name, False)
             else:
                 self.kernels(library, name, schemas["forward"], False)
-                if self.map:
-                    _register_vmap(library, name)
         if not self.differentiable:
             return
         first, second = self.gradients = f"_backward_{own}", f"_backward_twice_{own}"
         library.define(first + schemas["gradient"], tags=_TAGS)
         library.impl(first, _failing(lambda *args, **kwargs: self.differentiate(*args, kwargs)), "CPU")
-        library.impl(first, lambda heads, inputs, outputs, wanted, **_: [_like(inputs[i]) for i in wanted], "Meta")
-        library.impl(first, _failing(lambda keys, *args, **kwargs: self.record_gradient(first, keys, args, kwargs)), "Autograd", with_keyset=True)
+        library.impl(first, lambda heads, inputs, outputs, wanted, /, **_: [_like(inputs[i]) for i in wanted], "Meta")
+        library.impl(first, _failing(lambda keys, /, *args, **kwargs: self.record_gradient(first, keys, args, kwargs)), "Autograd", with_keyset=True)
         library.define(second + schemas["second_gradient"], tags=_TAGS)
+        _register_vmap(library, first, self.map)
+        _register_vmap(library, second, self.map)
         library.impl(second, _failing(lambda *args, **kwargs: self.differentiate_again(*args, kwargs)), "CPU")
-        library.impl(second, lambda seconds, heads, inputs, outputs, wanted, given, **_: [_like((*heads, *inputs)[i]) for i in given], "Meta")
-        library.impl(second, _failing(lambda keys, *args, **kwargs: self.record_second(second, keys, args, kwargs)), "Autograd", with_keyset=True)
+        library.impl(second, lambda seconds, heads, inputs, outputs, wanted, given, /, **_: [_like((*heads, *inputs)[i]) for i in given], "Meta")
+        library.impl(second, _failing(lambda keys, /, *args, **kwargs: self.record_second(second, keys, args, kwargs)), "Autograd", with_keyset=True)
 
     def kernels(self, library, name, schema, of_all):
         library.define(name + schema, tags=_TAGS)
-        library.impl(name, _failing(lambda *args, **kwargs: self.run(args, kwargs, of_all)), "CPU")
+        library.impl(name, self.kernel(None, of_all), "CPU")
         library.impl(name, _failing(lambda *args, **kwargs: self.shapes(args, kwargs, of_all)), "Meta")
         if not self.constant or self.mutates:
-            library.impl(name, _failing(lambda keys, *args, **kwargs: self.record(name, keys, args, kwargs, of_all)), "Autograd", with_keyset=True)
+            rest = _failing(lambda keys, /, *args, **kwargs: self.record(name, keys, args, kwargs, of_all))
+            library.impl(name, self.kernel(rest, of_all), "Autograd", with_keyset=True)
+        if not self.mutates:
+            _register_vmap(library, name, self.map)
+        if len(self.inputs) > 1 or self.variadic:
+            library.impl(name, lambda keys, /, *args, **kwargs: _promoted(name, args, kwargs), "AutocastCPU", with_keyset=True)
+        if self.sparse:
+            sparse = _failing(lambda *args, **kwargs: self.results(self.run_sparse(self.split(args, kwargs), kwargs), of_all))
+            library.impl(name, sparse, "SparseCsrCPU")
+            library.impl(name, sparse, "SparseCPU")
+
+    def run_sparse(self, tensors, kwargs):
+        return [_tensor_over(array) for array in self.core.run_arrays(kwargs, [_array_over(self.name, tensor) for tensor in tensors])]
+
+    def kernel(self, otherwise, of_all):
+        self.fast.append(_strop._TorchKernel(self, self.core, otherwise, of_all))
+        return self.fast[-1]
+
+    def end(self):
+        for kernel in self.fast:
+            kernel.end()
+        self.core = None
 
 
 def _deferred(name, keys, args, kwargs):
@@ -296,6 +283,12 @@ def _deferred(name, keys, args, kwargs):
             return _op(name).redispatch(keys & torch._C._after_autograd_keyset, *args, **kwargs)
 
     return call
+
+
+def _apply(function, *args):
+    """The call of what records one. Transforms of torch.func have chosen their level before kernels see a call."""
+    with enable_single_level_autograd_function():
+        return function.apply(*args)
 
 
 def _asks(*tensors):
@@ -311,42 +304,99 @@ def _like(tensor):
     return torch.empty_like(tensor, memory_format=torch.contiguous_format)
 
 
-def _shell(tensor):
-    """A tensor that lends its shape alone: one element, repeated."""
-    return tensor.detach().new_empty(()).expand(tensor.shape)
-
-
-class _Call(torch.autograd.Function):
-    """A call of an operator."""
+class _Call(_SingleLevelFunction):
+    """A call of an operator: `below` computes it, the core where that is None."""
 
     @staticmethod
-    def forward(ctx, operator, call, params, kwargs, *tensors):
+    def forward(ctx, operator, below, kwargs, of_all, *tensors):
         ctx.set_materialize_grads(False)
-        made = call()
-        made = list(made) if isinstance(made, (list, tuple)) else [made]
-        reads, results = operator.core.reads(params, [(0, _NUMBERS[tensor.dtype], ()) for tensor in tensors])
-        # A result that is kept is a function of the inputs, which the second gradient goes back to.
-        ctx.inputs = [None if reads >> min(i, 63) & 1 or (results and ctx.needs_input_grad[4 + i]) else _shell(tensor)
-                      for i, tensor in enumerate(tensors)]
-        ctx.outputs = [None if results >> min(k, 63) & 1 else _shell(tensor) for k, tensor in enumerate(made)]
-        ctx.save_for_backward(*(tensor for tensor, shell in zip((*tensors, *made), (*ctx.inputs, *ctx.outputs)) if shell is None))
-        ctx.operator, ctx.kwargs = operator, kwargs
-        ctx.mark_non_differentiable(*(tensor for tensor in made if not tensor.is_floating_point()))
-        return tuple(made)
+        if below is None:
+            made = operator.core.compute(kwargs, tensors, of_all)
+        else:
+            made = below()
+            made = tuple(made) if isinstance(made, (list, tuple)) else (made,)
+        kept, shells, constant = operator.core.keep(kwargs, tensors, made, ctx.needs_input_grad[4:])
+        ctx.save_for_backward(*kept)
+        ctx.about = operator, kwargs, shells, len(tensors)
+        if constant:
+            ctx.mark_non_differentiable(*constant)
+        return made
 
     @staticmethod
     def backward(ctx, *heads):
-        kept = iter(ctx.saved_tensors)
-        inputs, outputs = ([next(kept) if shell is None else shell for shell in shells] for shells in (ctx.inputs, ctx.outputs))
-        wanted = [i for i, needed in enumerate(ctx.needs_input_grad[4:]) if needed]
-        made = _op(ctx.operator.gradients[0])(list(heads), inputs, outputs, wanted, **ctx.kwargs)
-        gradients = [None] * len(inputs)
-        for i, gradient in zip(wanted, made):
-            gradients[i] = gradient
-        return None, None, None, None, *gradients
+        (operator, kwargs, shells, inputs), kept, wanted = ctx.about, ctx.saved_tensors, ctx.needs_input_grad[4:]
+        made = operator.core.gradients(kwargs, heads, kept, shells, inputs, wanted)
+        if made is None:  # something else is to see the call
+            kept = iter(kept)
+            tensors = [next(kept) if shell is None else torch.empty((), dtype=shell[0], device=shell[2]).expand(shell[1]) for shell in shells]
+            asked = [i for i, needed in enumerate(wanted) if needed]
+            found = _op(operator.gradients[0])(list(heads), tensors[:inputs], tensors[inputs:], asked, **kwargs)
+            made = [None] * inputs
+            for i, gradient in zip(asked, found):
+                made[i] = gradient
+        return None, None, None, None, *made
 
 
-class _Gradient(torch.autograd.Function):
+def _array_over(name, tensor):
+    """An array of ours over the memory of a tensor of any layout that there is here."""
+    tensor = tensor.detach()
+    if tensor.layout is torch.strided:
+        return _nd.from_dlpack(tensor.contiguous())
+    if tensor.layout is torch.sparse_csr and tensor.dim() == 2:
+        made = _strop.csr_matrix(*(_nd.from_dlpack(part) for part in (tensor.values(), tensor.col_indices(), tensor.crow_indices())), tuple(tensor.shape))
+        made.check_format()
+        return made
+    if tensor.layout is torch.sparse_coo and tensor.sparse_dim() == 1:
+        tensor = tensor.coalesce()
+        return _strop.row_sparse_array(_nd.from_dlpack(tensor.values()), _nd.from_dlpack(tensor.indices()[0]), tuple(tensor.shape))
+    raise RuntimeError(f"{name}: a tensor is {tensor.layout} of {tensor.dim()} dimensions, expected strided, sparse_csr of 2, or sparse_coo of which "
+                       "one is sparse")
+
+
+def _tensor_over(array):
+    """A tensor over the memory of an array, in the layout that is its storage."""
+    if array.stype == "csr":
+        parts = (torch.from_dlpack(part) for part in (array.indptr, array.indices, array.data))
+        return torch.sparse_csr_tensor(*parts, size=array.shape, check_invariants=False)
+    if array.stype == "row_sparse":
+        rows = torch.from_dlpack(array.indices).to(torch.int64)
+        return torch.sparse_coo_tensor(rows[None], torch.from_dlpack(array.data), array.shape, is_coalesced=True, check_invariants=False)
+    return torch.from_dlpack(array)
+
+
+class _SparseCall(_SingleLevelFunction):
+    """A call of which a tensor is sparse: gradients have the layouts of the inputs."""
+
+    @staticmethod
+    def forward(ctx, operator, kwargs, *tensors):
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors)
+        ctx.operator, ctx.kwargs = operator, kwargs
+        made = tuple(operator.run_sparse(tensors, kwargs))
+        ctx.mark_non_differentiable(*(tensor for tensor in made if not tensor.is_floating_point()))
+        return made
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *heads):
+        operator, tensors = ctx.operator, ctx.saved_tensors
+        wanted = [_STORAGES[tensor.layout] if needed else -1 for tensor, needed in zip(tensors, ctx.needs_input_grad[2:])]
+        made = operator.core.differentiate_arrays(ctx.kwargs, [None if head is None else _array_over(operator.name, head) for head in heads],
+                                                  [_array_over(operator.name, tensor) for tensor in tensors], wanted)
+        return None, None, *(None if array is None else _tensor_over(array) for array in made)
+
+
+def _promoted(name, args, kwargs):
+    """Under autocast: floating tensors of several types are all taken to the one that holds them, as torch.cat does it."""
+    floats = {tensor.dtype for tensor in tree_leaves(args) if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()}
+    if len(floats) > 1:
+        widest = functools.reduce(torch.promote_types, floats)
+        args = tree_map(lambda one: one.to(widest) if isinstance(one, torch.Tensor) and one.is_floating_point() else one, args)
+    with torch._C._ExcludeDispatchKeyGuard(_AUTOCAST):
+        return _op(name)(*args, **kwargs)
+
+
+class _Gradient(_SingleLevelFunction):
     """A call of the gradient of an operator."""
 
     @staticmethod
@@ -369,7 +419,7 @@ class _Gradient(torch.autograd.Function):
         return None, None, None, None, None, None, *gradients
 
 
-class _Without(torch.autograd.Function):
+class _Without(_SingleLevelFunction):
     """A call that has no gradient: it says so when somebody asks."""
 
     @staticmethod
@@ -385,10 +435,10 @@ class _Without(torch.autograd.Function):
         raise RuntimeError(ctx.sentence)
 
 
-def _register_vmap(library, name):
-    """A map goes over a batch as over any other axis."""
+def _register_vmap(library, name, is_map):
+    """A map goes over a batch as over any other axis; another operator is called for each."""
 
-    def rule(info, in_dims, *args, **kwargs):
+    def over_axis(info, in_dims, /, *args, **kwargs):
         ranks = [tensor.dim() - (dim is not None) for tensor, dim in zip(args, in_dims)]
         moved = []
         for tensor, dim, rank in zip(args, in_dims, ranks):
@@ -399,11 +449,42 @@ def _register_vmap(library, name):
         made = _op(name)(*moved, **kwargs)
         return made, 0 if isinstance(made, torch.Tensor) else tuple(0 for _ in made)
 
-    torch.library.register_vmap(f"strop::{name}", rule, lib=library)
+    def at_once(info, in_dims, /, *args, **kwargs):
+        """Of the gradient of a map, where nothing was broadcast."""
+        def moved(one, dim):
+            if not isinstance(one, torch.Tensor):
+                return [moved(each, None if dim is None else dim[k]) for k, each in enumerate(one)] if isinstance(one, (list, tuple)) else one
+            return one.expand(info.batch_size, *one.shape) if dim is None else one.movedim(dim, 0)
+
+        tensors = moved(list(args), list(in_dims))
+        if len({tensor.shape for tensor in tree_leaves(tensors) if isinstance(tensor, torch.Tensor)}) > 1:
+            return one_by_one(info, in_dims, *args, **kwargs)
+        made = _op(name)(*tensors, **kwargs)
+        return made, [0] * len(made)
+
+    def one_by_one(info, in_dims, /, *args, **kwargs):
+        def part(one, dim, i):
+            if dim is None:
+                return one
+            return [part(each, at, i) for each, at in zip(one, dim)] if isinstance(one, (list, tuple)) else one.select(dim, i)
+
+        made = [_op(name)(*(part(one, dim, i) for one, dim in zip(args, in_dims)), **kwargs) for i in range(info.batch_size)]
+        if isinstance(made[0], torch.Tensor):
+            return torch.stack(made), 0
+        many = [torch.stack(each) for each in zip(*made)]
+        return (many, [0] * len(many)) if isinstance(made[0], list) else (tuple(many), (0,) * len(many))
+
+    rule = one_by_one if not is_map else at_once if name.startswith("_backward_") else over_axis
+
+    def batched(keys, /, *args, **kwargs):  # as torch.library.register_vmap has it, which takes long to say
+        return custom_function_call_vmap_helper(retrieve_current_functorch_interpreter(), rule, _op(name), *args, **kwargs)
+
+    library.impl(name, batched, "FuncTorchBatched", with_keyset=True)
 
 
+_AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)
+_STORAGES = {torch.strided: 0, torch.sparse_coo: 1, torch.sparse_csr: 2}  # the numbers of ours
 _library = torch.library.Library("strop", "FRAGMENT")
-_PLAIN = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 _taken = set()
 _seen = set()
 _operators = []
@@ -431,9 +512,15 @@ def refresh():
 def _end():
     """PyTorch's dispatcher keeps our kernels, and so this module, longer than the interpreter lives: they let go of the core."""
     for operator in _operators:
-        operator.core = None
+        operator.end()
     globals()["_strop"] = None
 
 
+_strop._begin_torch({
+    "Tensor": torch.Tensor, "Parameter": torch.nn.Parameter, "strided": torch.strided, "empty": torch.empty, "empty_like": torch.empty_like,
+    "is_grad_enabled": torch.is_grad_enabled, "get_num_threads": torch.get_num_threads, "modes": torch._C._len_torch_dispatch_stack,
+    "transforms": torch._C._functorch.peek_interpreter_stack, "profiles": torch._C._autograd._profiler_enabled, "tangents": vars(forward_ad),
+    "apply": _Call.apply, "below_autograd": torch._C._after_autograd_keyset.raw_repr(),
+    "plain": torch._C.DispatchKeySet(torch._C.DispatchKey.CPU).raw_repr()}, _NUMBERS)
 refresh()
 atexit.register(_end)
