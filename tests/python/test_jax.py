@@ -141,6 +141,8 @@ def test_what_the_operator_refuses_is_its_sentence():
                            (lambda: op("activation")(x.astype("int32"), act_type="relu"), "activation: input 'data' is int32"),
                            (lambda: op("broadcast_add")(x, jnp.ones(2)), "does not broadcast"), (lambda: op("_random_uniform")(shape=(2,)), "draws random numbers"),
                            (lambda: op("boolean_mask")(x, jnp.ones(2)), "follows from its data"), (lambda: op("smooth_l1")(x, scalar="x"), "parameter 'scalar' is 'x'"),
+                           (lambda: op("tanh")(x.astype("complex64")), "tanh: input 0 is complex64, expected one of float16"),
+                           (lambda: jax.jit(lambda s: op("smooth_l1")(x, scalar=s))(2.0), "smooth_l1: parameter 'scalar' is a traced value"),
                            (lambda: op("nag_mom_update")(x, x, x, lr=1), "writes its inputs")]:
         with pytest.raises(mx.Error, match=sentence):
             call()

@@ -11,12 +11,13 @@ try:
 except ImportError as _error:
     raise ImportError(f"strop.jax needs jax 0.5 or newer: {_error}") from _error
 
-from . import _strop
+from . import _strop, error
 from .base import _dtype_name
 
 __all__ = ["op"]
 
 _TARGET = "strop_operator"
+_TYPES = ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int32", "int64", "bool")
 _core = _strop._jax
 jax.ffi.register_ffi_target(_TARGET, _core.handler(), platform="cpu")
 
@@ -32,6 +33,9 @@ def op(name, /):
     _strop.Operator(name, name, False)  # a name that nobody has is refused here
 
     def call(*arrays, **parameters):
+        for key, value in parameters.items():
+            if isinstance(value, jax.core.Tracer):
+                raise error.TypeError(f"{name}: parameter '{key}' is a traced value, expected one that is known when the function is traced")
         own, text, is_map = _core.describe_call(name, parameters)
         return _compiled(own, text, is_map)(*arrays)
 
@@ -53,7 +57,11 @@ def _compiled(name, text, is_map):
 
 def _infer(name, text, arrays):
     """What the operator gives for arrays like these; its sentence where it refuses them."""
-    made = _core.infer_call(name, text, [a.shape for a in arrays], [_dtype_name(a.dtype) for a in arrays])
+    types = [_dtype_name(a.dtype) for a in arrays]
+    for i, one in enumerate(types):
+        if str(one) not in _TYPES:
+            raise error.TypeError(f"{name}: input {i} is {one}, expected one of {', '.join(_TYPES)}")
+    made = _core.infer_call(name, text, [a.shape for a in arrays], types)
     return [jax.ShapeDtypeStruct(shape, jnp.dtype(_dtype_name(dtype))) for shape, dtype in made]
 
 
