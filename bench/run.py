@@ -33,15 +33,15 @@ ROOT = BENCH.parent
 # The peers' packages, and where they live. MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
 ENVIRONMENTS = {
     **dict.fromkeys(("torch", "inductor", "numpy", "scipy", "mkl", "scikit", "arrow"),
-                    (BENCH / ".venv", ["torch", "numpy", "scipy", "mkl", "sparse-dot-mkl", "scikit-learn", "pyarrow"])),
+                    (BENCH / ".venv", ["torch", "numpy", "scipy", "mkl", "sparse-dot-mkl", "scikit-learn", "pyarrow", "jax"])),
     "mxnet": (BENCH / ".venv-mxnet", ["mxnet==1.9.1", "numpy==1.23.5"]),
 }
 THREADS = (1, 2)
 UNITS = {"graph_plan": ("MiB", 1 << 20)}  # questions whose lines are no nanoseconds
-OF_THE_PACKAGE = ("python",)  # questions of the Python package
+OF_THE_PACKAGE = ("python", "hosts")  # questions of the Python package
 COMPILED = ("debian", "eigen")  # peers that are linked with packages of the system
 PACKAGE = "package"  # our Python package, as a peer of our program
-OWN_TABLES = ("engine",)  # questions whose peers are programs of the same shape as ours and print what ours prints
+OWN_TABLES = ("engine", "hosts")  # questions whose peers print a table of their own
 
 
 def output(command):
@@ -257,8 +257,9 @@ def run_peers(build, chosen, results, turns, only):
         peers = {kind: peer_command(path, build) for path, kind in sides.items() if kind in [*ENVIRONMENTS, *COMPILED, PACKAGE]}
         peers = {kind: command for kind, command in peers.items() if command}
         if name in OWN_TABLES:
+            environment = dict(os.environ, PYTHONPATH=str(build / "python"), STROP_BENCH_DATA=str(build / "bench"))
             for kind, command in peers.items():
-                good &= execute(f"{kind}_{name}", command, results)
+                good &= execute(f"{kind}_{name}", command, results, environment)
             continue
         if not peers:
             continue

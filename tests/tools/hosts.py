@@ -15,8 +15,7 @@ import sys
 from common import BUILD, ROOT, Report, run, turn
 
 FILES = ("test_torch.py", "test_hosts.py", "test_jax.py", "test_ufunc.py", "test_protocols.py", "test_exchange.py", "test_sparse.py")
-PACKAGES = ("numpy", "scipy", "pytest", "jax", "flatbuffers", "setuptools")
-CPU_ONLY = "https://download.pytorch.org/whl/cpu"
+PACKAGES = ("torch", "numpy", "scipy", "pytest", "jax", "flatbuffers", "setuptools")
 
 
 def environment(interpreter):
@@ -32,7 +31,6 @@ def environment(interpreter):
         return None
     pip = [str(python), "-m", "pip", "install", "--quiet", "--retries", "1"]
     good = subprocess.run([interpreter, "-m", "venv", str(folder)]).returncode == 0
-    good = good and (subprocess.run([*pip, "torch", "--index-url", CPU_ONLY]).returncode == 0 or subprocess.run([*pip, "torch"]).returncode == 0)
     if not good or subprocess.run([*pip, *PACKAGES]).returncode != 0:
         return None
     ready.touch()
