@@ -93,7 +93,7 @@ void row(std::int64_t batch) {
                 what.c_str(), threads, threads == 1 ? ": " : "s:", contest.best(k) / 1e3, contest.median(k) / 1e3,
                 contest.best(k + 1) / 1e3, contest.best(k) / contest.best(k + 1));
   }
-  std::printf("%-10s 2 threads, all calls handed over: %9.1f us (median %.1f), over the step %.2f\n", what.c_str(),
+  std::printf("%-10s 2 threads, all calls enqueued: %9.1f us (median %.1f), over the step %.2f\n", what.c_str(),
               contest.best(handed) / 1e3, contest.median(handed) / 1e3, contest.best(handed) / contest.best(2));
 }
 

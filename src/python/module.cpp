@@ -329,7 +329,7 @@ void add_gradients(nb::module_& module) {
       refuse(Kind::value, "mark_variables: a gradient of shape ", gradient.shape(), " and ", name_of(gradient.dtype()),
              " for an array of shape ", a.shape(), " and ", name_of(a.dtype()));
     auto* const leaf = new detail::Leaf;
-    const detail::Ref<detail::Lineage> owner(leaf);
+    const detail::Ref<detail::GradientNode> owner(leaf);
     leaf->request = static_cast<GradRequest>(request);
     if (request != 0) leaf->gradient = gradient;
     detail::hang_leaf(a, owner);

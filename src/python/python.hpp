@@ -79,8 +79,8 @@ R guarded(F&& f, R failed = nullptr) noexcept {
 namespace fact {
 /// It came from a comparison: as a key it is a mask, and it has & | ^ ~.
 inline constexpr unsigned truth = 1;
-/// One number by its shape in NumPy, which has no dimensions: v[i], x.sum(). Here it is of shape (1,), as in the
-/// original.
+/// One number by its shape in NumPy, which has no dimensions: v[i], x.sum(). Here it is of shape (1,), as in
+/// MXNet.
 inline constexpr unsigned number = 2;
 }  // namespace fact
 

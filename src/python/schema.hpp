@@ -223,7 +223,7 @@ inline Schema& schema_of(const Entry& entry) {
 }
 
 /// Whether a call takes so long that it should not keep Ctrl-C from being heard, because it is computed at the call. It
-/// waits before for what is on its way to its arrays.
+/// waits before for what is pending on its arrays.
 bool takes_long(const Entry& entry, const void* op, detail::Inputs in, detail::Span<const NDArray> out);
 /// Runs the call by run_apart().
 void dispatch_apart(const Entry& entry, const void* op, detail::Inputs in, detail::Span<NDArray> out,

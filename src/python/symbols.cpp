@@ -110,8 +110,8 @@ class History {
   Symbol of(const NDArray& array) {
     const detail::Body& body = array.body();
     if (body.leaf) return variable(body.leaf.get());
-    if (!body.lineage) refuse(Kind::value, "get_symbol: nothing was recorded of the array");
-    const auto* const last = static_cast<const detail::TapeNode*>(body.lineage.get());
+    if (!body.gradient_node) refuse(Kind::value, "get_symbol: nothing was recorded of the array");
+    const auto* const last = static_cast<const detail::TapeNode*>(body.gradient_node.get());
     std::vector<const detail::TapeNode*> waiting{last};  // by steps: histories are long
     while (!waiting.empty()) {
       const detail::TapeNode* const node = waiting.back();
@@ -124,7 +124,7 @@ class History {
       waiting.pop_back();
       if (!made_.contains(node)) made_.emplace(node, make(*node));
     }
-    return made_.at(last)[body.lineage_index];
+    return made_.at(last)[body.gradient_index];
   }
 
  private:
@@ -162,7 +162,7 @@ class History {
                              cat(node.entry->snake, made_.size()));
   }
   std::map<Key, Symbol> variables_;
-  std::map<const detail::Lineage*, Symbol> made_;
+  std::map<const detail::GradientNode*, Symbol> made_;
 };
 
 using NamedNumbers = std::vector<std::pair<std::string, int>>;

@@ -52,7 +52,7 @@ int compare() {
         y = verify::call(s);
       }
       bool recorded = false;
-      for (const NDArray& a : y) recorded = recorded || a.body().lineage;
+      for (const NDArray& a : y) recorded = recorded || a.body().gradient_node;
       if (!recorded) continue;
       backward(y);
       ++compared;

@@ -72,7 +72,7 @@ inline std::string refusal(std::string_view op, strop::Attributes params, const 
   const std::string said = testing::sentence([&] {
     for (const strop::NDArray& a : strop::invoke_all(op, in, {params.begin(), params.size()})) a.wait();
   });
-  return said.substr(0, said.find(" [in operation "));  // of a call that was handed over
+  return said.substr(0, said.find(" [in operation "));  // of a call that was enqueued
 }
 
 }  // namespace ops_test

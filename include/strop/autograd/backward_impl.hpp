@@ -54,7 +54,7 @@ class BackwardPass : Reverse<BackwardPass> {
  private:
   void walk(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
     for (const NDArray& head : heads)
-      if (!head.defined() || !(head.body().leaf || head.body().lineage))
+      if (!head.defined() || !(head.body().leaf || head.body().gradient_node))
         fail("backward: the array of shape ", head.defined() ? to_text(head.shape()) : std::string("()"),
              " was not computed while recording from an array with attach_grad()");
     while (!visit_all(heads)) {
@@ -81,8 +81,8 @@ class BackwardPass : Reverse<BackwardPass> {
 
   /// Whether the gradient of what made the array is a map, whose inputs have one type.
   static bool comes_from_map(const NDArray& head) {
-    if (!head.body().lineage || head.body().leaf) return false;
-    const auto* node = static_cast<const TapeNode*>(head.body().lineage.get());
+    if (!head.body().gradient_node || head.body().leaf) return false;
+    const auto* node = static_cast<const TapeNode*>(head.body().gradient_node.get());
     const Entry* gradient = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
     return gradient != nullptr && gradient->is_map();
   }
@@ -92,13 +92,14 @@ class BackwardPass : Reverse<BackwardPass> {
     mark_ = next_pass();
     for (const NDArray& head : heads) {
       Body& body = head.body();
-      const bool mine = body.leaf ? claim_leaf(*body.leaf) : visit_node(static_cast<TapeNode*>(body.lineage.get()));
+      const bool mine =
+          body.leaf ? claim_leaf(*body.leaf) : visit_node(static_cast<TapeNode*>(body.gradient_node.get()));
       if (!mine) return false;
     }
     return true;
   }
-  bool claim_leaf(Lineage& lineage) {
-    auto& leaf = static_cast<Leaf&>(lineage);
+  bool claim_leaf(GradientNode& gradient_node) {
+    auto& leaf = static_cast<Leaf&>(gradient_node);
     return collecting_ || leaf.request == GradRequest::null || claims_.take(leaf.owner);
   }
 
@@ -227,8 +228,8 @@ class BackwardPass : Reverse<BackwardPass> {
   /// The output as an array with its history, for gradients of gradients.
   static NDArray output_of(TapeNode& node, Index k) {
     NDArray y = node.outputs[k].array.detach();
-    y.body().lineage = Ref<Lineage>(&node);
-    y.body().lineage_index = static_cast<std::int32_t>(k);
+    y.body().gradient_node = Ref<GradientNode>(&node);
+    y.body().gradient_index = static_cast<std::int32_t>(k);
     return y;
   }
 

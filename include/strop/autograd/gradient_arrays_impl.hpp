@@ -15,7 +15,7 @@ namespace strop::inline v0::detail {
 
 /// Repeats the elements of a small array to fill one that it broadcasts to, both dense, of one type, on the CPU.
 STROP_IMPL void repeat_elements(const NDArray& from, const NDArray& to) {
-  const Walk walk = Walk::of(to.shape(), from.shape());
+  const StridedIterator walk = StridedIterator::of(to.shape(), from.shape());
   const std::byte* const source = from.bytes();
   const std::int64_t size = size_of(to.dtype());
   parallel_for(to.size(), map_grain, [&](std::int64_t begin, std::int64_t end) {
@@ -57,7 +57,7 @@ STROP_IMPL NDArray constant_like(const NDArray& a, double value) {
 
 /// Whether nobody else holds the array or its memory.
 inline bool is_sole(const NDArray& a) {
-  return a.body().owners() == 1 && a.allocated() && a.body().buffer->owners() == 1 && !a.body().lineage &&
+  return a.body().owners() == 1 && a.allocated() && a.body().buffer->owners() == 1 && !a.body().gradient_node &&
          !a.body().leaf && !a.body().buffer->is_foreign();
 }
 

@@ -14,12 +14,12 @@ namespace detail {
 
 /// Guards what hangs on arrays.
 inline constinit SpinLock hanging;
-STROP_IMPL void hang_leaf(const NDArray& array, const Ref<Lineage>& leaf) {
+STROP_IMPL void hang_leaf(const NDArray& array, const Ref<GradientNode>& leaf) {
   Body& body = array.body();
-  Ref<Lineage> before = leaf, history;  // which go when the lock is free again
+  Ref<GradientNode> before = leaf, history;  // which go when the lock is free again
   const Hold hold(hanging);
   std::swap(body.leaf, before);
-  std::swap(body.lineage, history);
+  std::swap(body.gradient_node, history);
 }
 
 }  // namespace detail
@@ -27,7 +27,7 @@ STROP_IMPL void hang_leaf(const NDArray& array, const Ref<Lineage>& leaf) {
 STROP_IMPL void NDArray::attach_grad(GradRequest request, Storage storage) const {
   if (!defined()) fail("attach_grad: a handle without an array");
   auto* leaf = new detail::Leaf;
-  const detail::Ref<detail::Lineage> owner(leaf);
+  const detail::Ref<detail::GradientNode> owner(leaf);
   leaf->request = request;
   if (request != GradRequest::null)
     leaf->gradient =
@@ -39,7 +39,7 @@ STROP_IMPL void NDArray::attach_grad(GradRequest request) const { attach_grad(re
 
 STROP_IMPL NDArray NDArray::grad() const {
   if (!defined()) return {};
-  detail::Ref<detail::Lineage> leaf;
+  detail::Ref<detail::GradientNode> leaf;
   {
     const detail::Hold hold(detail::hanging);
     leaf = body_->leaf;

@@ -18,18 +18,18 @@ namespace detail {
 using PassOwner = std::atomic<std::uint64_t>;
 
 /// An array that asked for its gradient.
-struct Leaf : Lineage, memory::Recycled<Leaf> {
+struct Leaf : GradientNode, memory::Recycled<Leaf> {
   NDArray gradient;
   GradRequest request = GradRequest::write;
   std::uint64_t pass = 0;  // the backward pass that wrote the gradient last
   PassOwner owner{0};
 };
 /// Hangs a leaf on the array, in the place of what hangs there. From any number of threads: the last one stays.
-void hang_leaf(const NDArray& array, const Ref<Lineage>& leaf);
+void hang_leaf(const NDArray& array, const Ref<GradientNode>& leaf);
 
 /// An input of a recorded call: where it came from, what it was.
 struct TapeInput {
-  Ref<Lineage> source;  // a TapeNode or a Leaf; none for a constant
+  Ref<GradientNode> source;  // a TapeNode or a Leaf; none for a constant
   std::int32_t index = 0;
   bool leaf = false, kept = false;
   NDArray array;  // the array itself where it is kept, else its shell
@@ -43,7 +43,7 @@ struct TapeOutput {
 };
 
 /// One recorded call.
-struct TapeNode : Lineage, memory::Recycled<TapeNode> {
+struct TapeNode : GradientNode, memory::Recycled<TapeNode> {
   const Entry* entry = nullptr;
   Ref<ParamBox> params;
   Ref<StateBox> state;
@@ -75,9 +75,9 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
 };
 
 /// Whether there is something to go back to from it. What a backward has freed is a constant for what is recorded
-/// later, as in the original.
+/// later, as in MXNet.
 inline bool has_history(const Body& a) {
-  return a.lineage && !static_cast<const TapeNode*>(a.lineage.get())->freed.load(std::memory_order_relaxed);
+  return a.gradient_node && !static_cast<const TapeNode*>(a.gradient_node.get())->freed.load(std::memory_order_relaxed);
 }
 inline bool is_tracked(const NDArray& a) { return a.body().leaf || has_history(a.body()); }
 
@@ -101,7 +101,7 @@ inline NDArray shell_of(const NDArray& a, Storage storage) {
 inline NDArray shell_of(const NDArray& a) { return shell_of(a, a.storage()); }
 
 void fill_input(TapeInput& to, const NDArray& from, bool kept);
-void link_output(TapeNode& node, const Ref<Lineage>& owner, Index k, const NDArray& out, bool kept);
+void link_output(TapeNode& node, const Ref<GradientNode>& owner, Index k, const NDArray& out, bool kept);
 /// Called after each call while recording.
 void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site);
 inline constexpr Recorder tape{&record_call};

@@ -30,8 +30,8 @@ STROP_IMPL void fill_input(TapeInput& to, const NDArray& from, bool kept) {
     to.source = body.leaf;
     to.leaf = true;
   } else if (has_history(body)) {
-    to.source = body.lineage;
-    to.index = body.lineage_index;
+    to.source = body.gradient_node;
+    to.index = body.gradient_index;
   }
   to.kept = kept;
   // A sparse array gets other parts when it is overwritten: those of now are kept.
@@ -43,24 +43,24 @@ STROP_IMPL void fill_input(TapeInput& to, const NDArray& from, bool kept) {
   to.version = version_of(from);
 }
 
-STROP_IMPL void link_output(TapeNode& node, const Ref<Lineage>& owner, Index k, const NDArray& out, bool kept) {
+STROP_IMPL void link_output(TapeNode& node, const Ref<GradientNode>& owner, Index k, const NDArray& out, bool kept) {
   TapeOutput& slot = node.outputs[k];
   slot.kept = kept;
   slot.array = kept ? out.detach() : shell_of(out);
   slot.version = version_of(out);
-  out.body().lineage = owner;
-  out.body().lineage_index = static_cast<std::int32_t>(k);
+  out.body().gradient_node = owner;
+  out.body().gradient_index = static_cast<std::int32_t>(k);
   out.body().leaf = nullptr;
 }
 
 STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site) {
   if (!any_tracked(in)) {
     for (const NDArray& a : out)
-      if (a.defined()) a.body().lineage = nullptr;
+      if (a.defined()) a.body().gradient_node = nullptr;
     return;
   }
   auto* node = new TapeNode;
-  const Ref<Lineage> owner(node);
+  const Ref<GradientNode> owner(node);
   node->entry = &entry;
   node->training = call_mode.training;
   node->state = Ref(state);
@@ -74,7 +74,7 @@ STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, Span<
 
 STROP_IMPL void record_step(const Ref<Function>& function, Inputs in, Span<const NDArray> out) {
   auto* node = new TapeNode;
-  const Ref<Lineage> owner(node);
+  const Ref<GradientNode> owner(node);
   node->function = function;
   node->training = call_mode.training;
   node->inputs.resize(in.size());

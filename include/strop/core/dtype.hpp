@@ -14,7 +14,7 @@
 
 namespace strop::inline v0 {
 
-/// The element type of an array. The values are those of the original's files.
+/// The element type of an array. The values are those of MXNet's files.
 enum class Dtype : std::uint8_t { f32 = 0, f64 = 1, f16 = 2, u8 = 3, i32 = 4, i8 = 5, i64 = 6, boolean = 7, bf16 = 12 };
 
 inline constexpr Dtype f32 = Dtype::f32, f64 = Dtype::f64, f16 = Dtype::f16, bf16 = Dtype::bf16;

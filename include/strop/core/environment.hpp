@@ -35,7 +35,7 @@ inline Setting environment(std::initializer_list<std::string_view> names) {
   return {};
 }
 
-/// Variables of ours and what they may say; the second name is the original's, where it has one.
+/// Variables of ours and what they may say; the second name is MXNet's, where it has one.
 struct Known {
   enum Kind : std::uint8_t { count, flag, word };
   std::string_view name, old_name;

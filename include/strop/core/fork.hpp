@@ -14,7 +14,7 @@ namespace strop::inline v0::detail {
 
 /// The order in which the parts of the runtime are asked and locked; behind the fork they follow in the reverse order.
 /// Who holds a lock of one place may wait for one of a later place, never for one of an earlier one.
-enum class ForkPlace : std::uint8_t { front_end, engine, trace, crew, random, memory };
+enum class ForkPlace : std::uint8_t { front_end, engine, trace, thread_pool, random, memory };
 
 /// A part of the runtime that has locks which other threads hold for a moment, or work of its own.
 ///

@@ -55,7 +55,7 @@ inline void append_json(std::string& out, std::string_view text) {
     } else if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
-    } else if (c == '\n' || c == '\r' || c == '\t') {  // the escapes that the original's reader knows
+    } else if (c == '\n' || c == '\r' || c == '\t') {  // the escapes that MXNet's reader knows
       out += '\\';
       out += c == '\n' ? 'n' : c == '\r' ? 'r' : 't';
     } else if (static_cast<unsigned char>(c) < 0x20) {

@@ -24,7 +24,7 @@ struct DataBatch {
   /// Of LibSVM lines: the groups that they belong to, int64, -1 where a line names none; empty where no line does.
   NDArray qid;
   /// How many of the last rows are there only to fill the batch: rows of the beginning, or empty ones. Where rows roll
-  /// over to the next epoch: how many of the first rows the epoch before left, as the original counts; these are data.
+  /// over to the next epoch: how many of the first rows the epoch before left, as MXNet counts; these are data.
   std::int64_t pad = 0;
   /// The number of each row in the data set, or in the part of it that is read, from 0; -1 of an empty one.
   std::vector<std::int64_t> index;

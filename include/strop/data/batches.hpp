@@ -17,7 +17,7 @@ namespace strop::inline v0::detail {
 
 /// What becomes of the last records of an epoch where they do not fill a batch.
 enum class Rest : std::uint8_t {
-  rounded,    // records of the next epoch's beginning fill it, behind which that goes on, as the original's round_batch
+  rounded,    // records of the next epoch's beginning fill it, behind which that goes on, as MXNet's round_batch
   empty,      // empty records fill it
   pad,        // records of this epoch's beginning fill it, and the next one begins with its first record
   discard,    // they are left out

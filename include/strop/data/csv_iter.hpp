@@ -11,7 +11,7 @@
 
 namespace strop::inline v0 {
 
-/// Parameters of CSVIter: the original's names, order and defaults, then ours.
+/// Parameters of CSVIter: MXNet's names, order and defaults, then ours.
 struct CSVParams {
   Shape data_shape = {};             ///< of a row
   std::string label_csv = "";        ///< a file of the labels, or a folder; "" or "NULL": every label is 0
@@ -32,7 +32,7 @@ struct CSVParams {
 /// that it can hold are taken. A part has the rows whose first byte lies in its share of the bytes, and their labels.
 ///
 /// An epoch ends after the batch that holds the last row. With round_batch that batch is filled with the first rows,
-/// `pad` of them, and the next epoch begins behind those, as the original's does. A wrong parameter is
+/// `pad` of them, and the next epoch begins behind those, as MXNet's does. A wrong parameter is
 /// an Error at once. A line that has other things than numbers, or not as many as the shape, is an Error when its batch
 /// is asked for; it names file, line and byte.
 ///

@@ -16,7 +16,7 @@
 
 namespace strop::inline v0::image {
 
-/// Parameters of decode(), with the names of the original's imdecode.
+/// Parameters of decode(), with the names of MXNet's imdecode.
 struct DecodeParams {
   int flag = 1;        ///< 1: three channels; 0: one, luminance
   bool to_rgb = true;  ///< channels are red, green, blue; else blue, green, red

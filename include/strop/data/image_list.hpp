@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Lists of pictures: of a folder whose folders are classes, and as the original's im2rec writes them.
+/// Lists of pictures: of a folder whose folders are classes, and as MXNet's im2rec writes them.
 #pragma once
 #include <strop/core/push_macros.def>
 

@@ -24,7 +24,7 @@ struct Picture {
 /// The picture that JPEG or PNG bytes are; see ImageCodec, whose shrink(least) is called where `least` is above 0.
 Picture decoded(std::string_view bytes, int channels, Index least = 0);
 
-/// How pixels between pixels are computed, numbered as in the original.
+/// How pixels between pixels are computed, numbered as in MXNet.
 enum PixelMethod : int {
   nearest_pixels = 0,
   bilinear_pixels = 1,

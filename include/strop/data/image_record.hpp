@@ -36,7 +36,7 @@ class RecordLabel {
   bool is_list_;
 };
 
-/// What stands before the bytes of an image: the original's IRHeader.
+/// What stands before the bytes of an image: MXNet's IRHeader.
 struct IRHeader {
   /// How many numbers a list of labels has; 0: the label is one number. pack() passes over what stands here, and writes
   /// the length of the list.
@@ -46,7 +46,7 @@ struct IRHeader {
   friend bool operator==(const IRHeader&, const IRHeader&) = default;
 };
 
-/// A record of a header and bytes, as the original packs them: flag, label, id and id2 in 24 bytes, a list of labels
+/// A record of a header and bytes, as MXNet packs them: flag, label, id and id2 in 24 bytes, a list of labels
 /// behind them, then the bytes.
 std::string pack(const IRHeader& header, std::string_view bytes);
 

@@ -11,7 +11,7 @@
 
 namespace strop::inline v0 {
 
-/// Batches of the pictures, JPEG or PNG, of a file of records that pack() made, or the original's im2rec: `data[0]` of
+/// Batches of the pictures, JPEG or PNG, of a file of records that pack() made, or MXNet's im2rec: `data[0]` of
 /// shape (batch_size, *data_shape), `label[0]` float32 of shape (batch_size,), or (batch_size, label_width). A picture
 /// is decoded, resized, padded, cropped to data_shape and mirrored; then a value v becomes (v − mean) · scale / std of
 /// its channel, red, green, blue. With dtype uint8 it stays as it is.

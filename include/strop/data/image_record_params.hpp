@@ -11,7 +11,7 @@
 
 namespace strop::inline v0 {
 
-/// Parameters of ImageRecordIter: those of the original that are here, by its names and defaults but for
+/// Parameters of ImageRecordIter: those of MXNet that are here, by its names and defaults but for
 /// `preprocess_threads`, and ours.
 struct ImageRecordParams {
   std::string path_imgidx = "";         ///< the index file; "": none

@@ -91,7 +91,7 @@ struct MNISTFiles {
       {"shuffle", "the images come in an order that follows from the seed, the same in every epoch"},
       {"flat", "an image is a vector"},
       {"seed", "of the order"},
-      {"silent", "taken for the original's programs; nothing is printed"},
+      {"silent", "taken for MXNet's programs; nothing is printed"},
       {"num_parts", "of how many parts of the images"},
       {"part_index", "this one is read"},
       {"prefetch_buffer", "batches that are made ahead; 0: none"},
@@ -108,7 +108,7 @@ struct ImageRecordFiles {
   static constexpr std::string_view
       name = "ImageRecordIter",
       doc =
-          "Batches of the pictures, JPEG or PNG, of a file of records that pack() made, or the original's im2rec: "
+          "Batches of the pictures, JPEG or PNG, of a file of records that pack() made, or MXNet's im2rec: "
           "data[0] of shape (batch_size, *data_shape), label[0] float32 of shape (batch_size,), or (batch_size, "
           "label_width)";
   using Params = ImageRecordParams;

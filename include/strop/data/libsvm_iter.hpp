@@ -9,7 +9,7 @@
 
 namespace strop::inline v0 {
 
-/// Parameters of LibSVMIter: the original's names, order and defaults, then ours.
+/// Parameters of LibSVMIter: MXNet's names, order and defaults, then ours.
 struct LibSVMParams {
   Shape data_shape = {};          ///< (features,)
   std::string label_libsvm = "";  ///< a LibSVM file of the labels, or a folder; "" or "NULL": they stand with the data
@@ -29,7 +29,7 @@ struct LibSVMParams {
 /// of that part's rows. Shapes with more elements than 64 bits can count are refused.
 ///
 /// An epoch ends after the batch that holds the last row. With round_batch that batch is filled with the first rows,
-/// `pad` of them, and the next epoch begins behind those, as the original's does. reset() in the middle of an epoch
+/// `pad` of them, and the next epoch begins behind those, as MXNet's does. reset() in the middle of an epoch
 /// begins it anew. Errors name file, line and byte (see load_libsvm); they are thrown where the batch is asked for. One
 /// thread at a time uses it.
 ///

@@ -115,7 +115,7 @@ class LibSVMParser : TextCursor {
       double value = 1;
       if (at_ != end_ && *at_ == ':') {
         ++at_;
-        skip_blanks();  // as the original's readers
+        skip_blanks();  // as MXNet's readers
         value = number("value", false);
       } else if (at_ == end_) {
         bad(entry, cat("the text ends behind index ", column + base_,

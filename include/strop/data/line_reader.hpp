@@ -145,7 +145,7 @@ class LabelledReader {
   std::optional<LineReader<Format>> labels_;
 };
 
-/// Whether a file of labels is named: the original writes "NULL" for none.
+/// Whether a file of labels is named: MXNet writes "NULL" for none.
 inline bool names_label_file(const std::string& path) { return !path.empty() && path != "NULL"; }
 
 }  // namespace strop::inline v0::detail

@@ -45,7 +45,7 @@ enum class Rest : std::uint8_t;
 Rest rest_of(LastBatch rule);
 }  // namespace detail
 
-/// Parameters of NDArrayIter: the original's names, order and defaults, then ours.
+/// Parameters of NDArrayIter: MXNet's names, order and defaults, then ours.
 struct NDArrayParams {
   std::int64_t batch_size = 1;  ///< rows of a batch
   bool shuffle = false;         ///< every epoch has its rows in another order

@@ -28,7 +28,7 @@ class PictureRow {
     const float deviations[] = {params.std_r, params.std_g, params.std_b};
     for (int c = 0; c < channels(); ++c) {
       float values[256];
-      const float by = params.scale / deviations[c];  // in this order, as the original's
+      const float by = params.scale / deviations[c];  // in this order, as MXNet's
       for (int v = 0; v < 256; ++v) values[v] = (static_cast<float>(v) - means[c]) * by;
       convert_elements(f32, values, params.dtype, values_[c], 256);
     }

@@ -28,7 +28,7 @@ struct RecordParams {
 };
 
 /// The records of a file, one after the other: a range of std::string, each valid until the next is read. Throws Error
-/// that names the file and the byte where there is no record, or one ends early. Files that the original writes are
+/// that names the file and the byte where there is no record, or one ends early. Files that MXNet writes are
 /// read, and so are those of several gigabytes. One thread at a time uses it; after a fork both processes go on.
 ///
 /// Example: `for (auto& record : RecordReader("a.rec")) use(record.size());`
@@ -91,7 +91,7 @@ class RecordReader {
   State* state_ = nullptr;
 };
 
-/// Writes a file of records, byte for byte as the original does, with an index where one is named. The file, and the
+/// Writes a file of records, byte for byte as MXNet does, with an index where one is named. The file, and the
 /// index, take their places with close(), which the destructor does as well; what an exception interrupts leaves the
 /// old ones. One thread and one process at a time uses it.
 ///

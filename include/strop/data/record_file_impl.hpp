@@ -132,7 +132,7 @@ struct RecordIndex {
     std::sort(places.begin(), places.end(),
               [](const Place& a, const Place& b) { return a.key != b.key ? a.key < b.key : a.line < b.line; });
   }
-  /// Where the record of a key begins, of several the last one, as the original's; -1: there is no such key.
+  /// Where the record of a key begins, of several the last one, as MXNet's; -1: there is no such key.
   std::int64_t find(std::int64_t key) const {
     const auto behind = std::upper_bound(places.begin(), places.end(), key,
                                          [](std::int64_t wanted, const Place& place) { return wanted < place.key; });

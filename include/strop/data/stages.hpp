@@ -23,7 +23,7 @@ class ResizeIter : public DataIter {
   ResizeIter(DataIter data_iter, std::int64_t size, bool reset_internal = true);
 };
 
-/// Parameters of PrefetchingIter: the original's names, then ours.
+/// Parameters of PrefetchingIter: MXNet's names, then ours.
 struct PrefetchParams {
   using Renames = std::vector<std::pair<std::string, std::string>>;
   std::vector<Renames> rename_data = {};  ///< for each iterator the names that become others: {{"data", "left"}}

@@ -61,5 +61,5 @@ constexpr void parallel_for(std::int64_t n, std::int64_t grain, F&& f) {
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)
-#include <strop/engine/crew_impl.hpp>
+#include <strop/engine/thread_pool_impl.hpp>
 #endif

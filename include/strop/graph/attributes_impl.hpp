@@ -45,7 +45,7 @@ STROP_IMPL void set_text(NamedTexts& texts, std::string_view key, std::string_vi
   texts.push_back({std::string(key), std::string(text)});
 }
 
-/// Parameters that the original requires and that have a default here: they are said whatever they are.
+/// Parameters that MXNet requires and that have a default here: they are said whatever they are.
 inline constexpr std::pair<std::string_view, std::string_view> always_said[] = {{"_split_v2", "indices"},
                                                                                 {"slice_axis", "end"}};
 
@@ -80,7 +80,7 @@ inline constexpr InitialText initial_texts[] = {{"BatchNorm", "moving_mean", "[\
                                                 {"LeakyReLU", "gamma", "[\"Constant\", {\"value\": 0.25}]"}};
 
 /// Takes in what an attribute says of a variable's array; false for other attributes. An extent that is not known is −1
-/// or, as in the original's texts, 0, which is an extent only where `zero_is_extent`.
+/// or, as in MXNet's texts, 0, which is an extent only where `zero_is_extent`.
 STROP_IMPL bool describe(Variable& variable, std::string_view key, std::string_view text, bool zero_is_extent) {
   if (key == "__shape__") {
     Shape shape;
@@ -129,7 +129,7 @@ STROP_IMPL std::string text_of(Shape shape, bool zero_is_extent) {
 STROP_IMPL bool says_shape(const Entry& entry, std::string_view parameter) {
   return entry.inputs == 0 && entry.library && parameter == "shape";
 }
-/// Such a text of the original's with −1 in place of the 0 that stands for an extent which is not known.
+/// Such a text of MXNet's with −1 in place of the 0 that stands for an extent which is not known.
 STROP_IMPL std::string with_open_extents(std::string_view text) {
   Shape shape;
   if (!parse_shape(text, shape) || !has_zero_extent(shape)) return std::string(text);

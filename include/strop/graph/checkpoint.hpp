@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Checkpoints as the original writes them: a symbol file and, for each epoch, a file of parameters.
+/// Checkpoints as MXNet writes them: a symbol file and, for each epoch, a file of parameters.
 #pragma once
 #include <strop/graph/symbol.hpp>
 
@@ -27,7 +27,7 @@ struct Checkpoint {
 void save_checkpoint(const std::string& prefix, int epoch, const Symbol& symbol, const NamedArrays& args,
                      const NamedArrays& aux = {});
 
-/// What save_checkpoint, here or in the original, has written. Throws Error where a file is missing or wrong, naming
+/// What save_checkpoint, here or in MXNet, has written. Throws Error where a file is missing or wrong, naming
 /// it.
 Checkpoint load_checkpoint(const std::string& prefix, int epoch);
 

@@ -153,12 +153,12 @@ class SegmentWork final : public Counted {
 
 /// Whether the engine orders what works on the array.
 STROP_IMPL bool stays(const NDArray& a) {
-  if (!a.defined() || a.storage() != dense || !way_of(a.device()).defers) return false;
+  if (!a.defined() || a.storage() != dense || !backend_of(a.device()).defers) return false;
   return !a.allocated() || !a.body().buffer->is_foreign();
 }
 
 /// Whether a step's arrays stay from call to call and the engine may run it whenever they are there: as for calls that
-/// are handed over one by one, and no random numbers, which are drawn at the call. Head gradients are looked at when
+/// are enqueued one by one, and no random numbers, which are drawn at the call. Head gradients are looked at when
 /// they are there.
 STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
   const Plan& plan = *step.plan;
@@ -263,7 +263,7 @@ STROP_IMPL void BoundGraph::compare_heads() {
     if (segment.takes_head) segment.prepared[0] = segment.prepared[1] = {};
 }
 
-/// As for single calls: where one is large, or what the first one needs is on its way.
+/// As for single calls: where one is large, or what the first one needs is pending.
 STROP_IMPL bool BoundGraph::goes_as_one(const List<Step>& steps, const Segment& segment) const {
   if (!segment.whole || call_mode.operation != nullptr || !order_maker || (segment.takes_head && !heads_stay))
     return false;

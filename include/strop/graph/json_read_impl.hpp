@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Symbols from the original's files, of every version: the text to records, the records to nodes.
+/// Symbols from MXNet's files, of every version: the text to records, the records to nodes.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/json.hpp>
@@ -334,7 +334,7 @@ class GraphMaker {
       else if (of_input(key))
         of_inputs.emplace_back(key, text);
       else if (entry.params == nullptr || entry.params->fields.empty())
-        set(*node, key, text);  // the original takes any, and so do its files
+        set(*node, key, text);  // MXNet takes any, and so do its files
       else
         parameters.emplace_back(key, text);  // which says what there is
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Symbols as text: the layout of the original's version 1.7, to the blank.
+/// Symbols as text: the layout of MXNet's version 1.7, to the blank.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/json.hpp>
@@ -105,7 +105,7 @@ class GraphWriter {
     out_ += "\n    }";
   }
 
-  /// How many outputs the original counts.
+  /// How many outputs MXNet counts.
   static int outputs_there(const Node& node) {
     if (flow_of(node) != nullptr) return node.visible();
     const OriginalOutputs* const original = original_outputs_of(node);

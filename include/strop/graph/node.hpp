@@ -56,7 +56,7 @@ struct Node : Counted {
   int outputs() const { return entry == nullptr ? 1 : static_cast<int>(signature.outputs.size()); }
   int visible() const { return entry == nullptr ? 1 : signature.visible; }
   const void* op() const { return params ? params->get() : nullptr; }
-  /// "fc1_output", "split_output1", as the original's; a variable's output has the variable's name.
+  /// "fc1_output", "split_output1", as MXNet's; a variable's output has the variable's name.
   std::string output_name(int k) const;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Outputs as the original counts and names them, which files and programs of it rely on.
+/// Outputs as MXNet counts and names them, which files and programs of it rely on.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/params.hpp>
@@ -11,7 +11,7 @@
 
 namespace strop::inline v0::detail {
 
-/// An operator of which the original counts two outputs: always, or with these values of a parameter and one with
+/// An operator of which MXNet counts two outputs: always, or with these values of a parameter and one with
 /// others. It has names for them, or numbers them, as those of any operator that has several and says no names.
 struct OriginalOutputs {
   std::string_view op, parameter = {}, with = {}, or_with = {};
@@ -36,7 +36,7 @@ STROP_IMPL const OriginalOutputs* original_outputs_of(const Node& node) {
   return nullptr;
 }
 
-/// How many outputs the original counts of a node of that operator.
+/// How many outputs MXNet counts of a node of that operator.
 STROP_IMPL int count_of(const OriginalOutputs& outputs, const Node& node) {
   if (outputs.parameter.empty()) return 2;
   const ParamTable& table = *node.entry->params;

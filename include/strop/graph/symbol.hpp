@@ -133,7 +133,7 @@ class Symbol {
   std::vector<std::pair<std::string, NamedTexts>> attr_dict() const;
   /// Sets an attribute of the node, for all that share it, or by `name` what it is called. A variable's `__shape__`,
   /// `__dtype__` and `__storage_type__` are what inference knows of it; there an extent of 0 is an unknown one, as in
-  /// the original's texts. Throws Error where such a text is none.
+  /// MXNet's texts. Throws Error where such a text is none.
   void set_attr(std::string_view key, std::string_view text) const;
 
   /// The same expression with other expressions in place of its variables: `net({{"data", features}})`.
@@ -166,11 +166,11 @@ class Symbol {
   Executor simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests = GradRequest::write,
                        const NamedTypes& types = {}, const BindOptions& options = {}) const;
 
-  /// The symbol as text, in the layout of the original's version 1.7: nodes behind their inputs, parameters that differ
+  /// The symbol as text, in the layout of MXNet's version 1.7: nodes behind their inputs, parameters that differ
   /// from their defaults, attributes under `__key__`. Throws Error where a node is a gradient, its operator is not
   /// found by its name, or a name is not UTF-8.
   std::string to_json() const;
-  /// The symbol that such a text describes, of this or any earlier version of the original's (0.8 on); what older
+  /// The symbol that such a text describes, of this or any earlier version of MXNet's (0.8 on); what older
   /// versions wrote differently is brought up to date. Operators are looked up by name. Throws Error with the line and
   /// column or the node where the text is wrong, and one that names every operator that the program lacks.
   static Symbol from_json(std::string_view text);

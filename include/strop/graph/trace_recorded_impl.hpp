@@ -149,7 +149,7 @@ STROP_IMPL std::vector<NDArray> TracedStep::backward_by_calls(Span<const NDArray
   for (Index i = 0; i < inputs_.size(); ++i) {
     in.push_back(inputs_[i].detach());
     if (!run_->wanted[i]) continue;
-    in.back().body().leaf = Ref<Lineage>(new Leaf);
+    in.back().body().leaf = Ref<GradientNode>(new Leaf);
     leaves.push_back(in.back());
     places.push_back(i);
   }
@@ -172,8 +172,8 @@ STROP_IMPL void TracedStep::open_step(TapeNode& node) {
   for (Index i = 0; i < inputs_.size(); ++i) {
     const Ref<Body> body(new Body(inputs_[i].body()));
     const TapeInput& from = node.inputs[i];
-    (from.leaf ? body->leaf : body->lineage) = from.source;
-    body->lineage_index = from.index;
+    (from.leaf ? body->leaf : body->gradient_node) = from.source;
+    body->gradient_index = from.index;
     in.push_back(NDArray(body));
   }
   const List<NDArray> made = record_calls(in.span());

@@ -55,7 +55,7 @@ struct HostArrays {
 /// Has the array's gradient computed into memory of the framework.
 STROP_IMPL void ask_gradient(const NDArray& array, const host::Tensor& gradient) {
   auto* const leaf = new Leaf;
-  const Ref<Lineage> owner(leaf);
+  const Ref<GradientNode> owner(leaf);
   leaf->request = gradient.data != nullptr ? GradRequest::write : GradRequest::null;
   if (gradient.data != nullptr) leaf->gradient = host_array(gradient);
   hang_leaf(array, owner);

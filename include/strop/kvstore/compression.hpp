@@ -10,7 +10,7 @@
 
 namespace strop::inline v0 {
 
-/// How a store compresses what is pushed: the original's parameters.
+/// How a store compresses what is pushed: MXNet's parameters.
 struct GradientCompression {
   std::string type = "2bit";  ///< the only one there is
   double threshold = 0.5;     ///< above 0: what an element of a push is, or its negative, or 0

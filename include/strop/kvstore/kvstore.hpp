@@ -45,7 +45,7 @@ class StoreState;
 /// Example: `auto kv = KVStore::create("local"); kv.init("w", w); kv.push("w", {g0, g1}); kv.pull("w", w);`
 class KVStore {
  public:
-  /// A store of a type, by the original's rules, in any case:
+  /// A store of a type, by MXNet's rules, in any case:
   ///   dist_sync, dist_device_sync ("dist" alone as well): worker processes under mpirun; a push is the sum of all
   ///   workers, which each of them applies to an array of its own;
   ///   dist_async: the same, but each key is owned by one worker, which applies every push at once, without waiting for
@@ -70,7 +70,7 @@ class KVStore {
   void init(const Keys& keys, const KeyedArrays& values);
   /// Adds up the arrays of each key and has the updater change what is stored. A key that stands several times in the
   /// list has all of its arrays. Without an updater the sum is stored in the other's place; in one process, of a single
-  /// dense array, that array itself, as the original does: who writes it later writes the store. `priority`: higher
+  /// dense array, that array itself, as MXNet does: who writes it later writes the store. `priority`: higher
   /// ones tend to be added up first.
   void push(const Keys& keys, const KeyedArrays& values, int priority = 0);
   /// Copies what is stored into each array of its key. Sparse arrays are left out, with a message, unless

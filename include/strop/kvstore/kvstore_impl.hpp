@@ -54,7 +54,7 @@ STROP_IMPL KVStore KVStore::create(std::string_view type) {
     fail("KVStore::create(\"", name,
          "\"): NCCL is not in this version, which has local, device, dist_sync, dist_device_sync and dist_async");
   if (!has("dist") && !has("device") && !has("local"))
-    detail::log(cat("KVStore: '", name, "' is no known type, and so a local store, as in the original"));
+    detail::log(cat("KVStore: '", name, "' is no known type, and so a local store, as in MXNet"));
   return create(name, has("dist") ? detail::mpi_transport() : detail::Ref<Transport>());
 }
 STROP_IMPL KVStore KVStore::create(std::string_view type, detail::Ref<Transport> transport) {

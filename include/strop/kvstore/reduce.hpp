@@ -20,11 +20,11 @@ struct ArrayUses {
   void write(const NDArray& a);
 };
 
-/// Whether work on these arrays has to wait for its turn: something is on its way to one of them, or they are large.
+/// Whether work on these arrays has to wait for its turn: something is pending on one of them, or they are large.
 bool is_for_engine(Span<const NDArray> reads, Span<const NDArray> writes);
 
 /// Runs f(), which reads and overwrites these dense arrays by address(), once all that was asked for before it is done:
-/// at once where nothing is on its way and they are small.
+/// at once where nothing is pending and they are small.
 template <class F>
 void in_order(Span<const NDArray> reads, Span<const NDArray> writes, std::string_view name, int priority, F f) {
   if (call_mode.operation != nullptr) {  // who waits for an operation waits for all that it does

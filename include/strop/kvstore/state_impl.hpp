@@ -175,7 +175,7 @@ STROP_IMPL void StoreState::push(std::string_view function, const Keys& keys, co
            "is stored; set_optimizer or set_updater comes first");
     return push_to_owners(all, priority);
   }
-  // All sums are on their way before the first update asks for one.
+  // All sums are pending before the first update asks for one.
   List<NDArray> sums;
   for (const KeyGroup& group : all) sums.push_back(reduced(group, priority));
   for (std::size_t i = 0; i < all.size(); ++i)

@@ -32,7 +32,7 @@ struct OwnOperator {
   std::vector<std::int32_t> shares;
 };
 /// Everything that one library has handed out. It is never taken down.
-struct Shelf {
+struct Exports {
   const void* base = nullptr;  // where the library lies
   std::deque<OwnOperator> operators;
   std::vector<const strop_operator*> list;
@@ -83,8 +83,8 @@ STROP_IMPL void fill_parameters(OwnOperator& own, const ParamTable& table) {
   c.at = &at;
 }
 
-STROP_IMPL const strop_operator* export_composed(Shelf& shelf, const Entry& entry) {
-  OwnOperator& own = shelf.operators.emplace_back();
+STROP_IMPL const strop_operator* export_composed(Exports& exports, const Entry& entry) {
+  OwnOperator& own = exports.operators.emplace_back();
   own.name = cat("_backward_", entry.name);
   fill_parameters(own, *entry.params);
   strop_operator& c = own.c;
@@ -102,8 +102,8 @@ STROP_IMPL const strop_operator* export_composed(Shelf& shelf, const Entry& entr
   return &c;
 }
 
-STROP_IMPL const strop_operator* export_entry(Shelf& shelf, const Entry& entry) {
-  OwnOperator& own = shelf.operators.emplace_back();
+STROP_IMPL const strop_operator* export_entry(Exports& exports, const Entry& entry) {
+  OwnOperator& own = exports.operators.emplace_back();
   strop_operator& c = own.c;
   c.size = sizeof c;
   c.own = &entry;
@@ -169,9 +169,9 @@ STROP_IMPL const strop_operator* export_entry(Shelf& shelf, const Entry& entry) 
   c.gradient_out = rule.out;
   c.gradient_gives = rule.gives;
   if (rule.entry != nullptr)
-    c.gradient = export_entry(shelf, *rule.entry);
+    c.gradient = export_entry(exports, *rule.entry);
   else if (rule.compose != nullptr)
-    c.gradient = export_composed(shelf, entry);
+    c.gradient = export_composed(exports, entry);
   return &c;
 }
 
@@ -180,14 +180,14 @@ STROP_IMPL const strop_operator* export_entry(Shelf& shelf, const Entry& entry) 
 STROP_IMPL const strop_library* export_from(const void* anchor, const Slot* head) {
   // Libraries that share symbols share these as well.
   static ForkMutex& mutex = *new ForkMutex;
-  static std::deque<exported::Shelf>& shelves = *new std::deque<exported::Shelf>;
+  static std::deque<exported::Exports>& all_exports = *new std::deque<exported::Exports>;
   const std::lock_guard lock(mutex);
   Dl_info own{}, other{};
   if (dladdr(anchor, &own) == 0) own = {};
-  for (const exported::Shelf& known : shelves)
+  for (const exported::Exports& known : all_exports)
     if (known.base == own.dli_fbase) return &known.library;
-  exported::Shelf& shelf = shelves.emplace_back();
-  shelf.base = own.dli_fbase;
+  exported::Exports& exports = all_exports.emplace_back();
+  exports.base = own.dli_fbase;
   std::vector<const Entry*> entries;
   for (const Slot* slot = head; slot != nullptr; slot = slot->next.load()) {
     const Entry* const entry = slot->entry.load();
@@ -196,12 +196,12 @@ STROP_IMPL const strop_library* export_from(const void* anchor, const Slot* head
       entries.push_back(entry);
   }
   std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) { return a->name < b->name; });
-  for (const Entry* const entry : entries) shelf.list.push_back(exported::export_entry(shelf, *entry));
-  strop_library& library = shelf.library;
+  for (const Entry* const entry : entries) exports.list.push_back(exported::export_entry(exports, *entry));
+  strop_library& library = exports.library;
   library.version = strop_layout_version;
   library.built_by = exported::text_of(__VERSION__);
-  library.operators = std::ssize(shelf.list);
-  library.list = shelf.list.data();
+  library.operators = std::ssize(exports.list);
+  library.list = exports.list.data();
   library.size = sizeof library;
   return &library;
 }

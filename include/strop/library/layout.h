@@ -10,7 +10,7 @@
 /// changes with every change but a member at the end, that is when a member goes, moves or means something else; a
 /// program refuses libraries of another version. A structure and its texts live as long as the library is loaded, and a
 /// program never unloads it. Functions may be called from any thread. None throws: those that give a status put a
-/// sentence into `error` and give strop_failed. Numbers of element types and storages are those of the original's
+/// sentence into `error` and give strop_failed. Numbers of element types and storages are those of MXNet's
 /// files.
 #pragma once
 #include <stdint.h>

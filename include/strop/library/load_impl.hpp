@@ -3,8 +3,8 @@
 /// How a shared library of operators is opened, checked, listed and taken back.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/library/hosted.hpp>
 #include <strop/library/load.hpp>
+#include <strop/library/plugin.hpp>
 #include <strop/op/registry.hpp>
 
 #include <dlfcn.h>
@@ -22,8 +22,8 @@ struct LoadedLibrary {
   std::string path;
   void* handle = nullptr;
   bool open = false;
-  std::vector<std::unique_ptr<HostedOperator>> hosted;
-  /// What is listed: hosted operators, and those that a library which shares its symbols with the program has put into
+  std::vector<std::unique_ptr<PluginOperator>> plugin;
+  /// What is listed: plugin operators, and those that a library which shares its symbols with the program has put into
   /// the registry by itself.
   std::vector<std::pair<Slot*, const Entry*>> listed;
 };
@@ -108,8 +108,8 @@ class LoadedLibraries {
       for (const auto& [slot, entry] : made.listed) native = native || entry == c->own;
       if (native) continue;
       for (const strop_operator* g = c; g != nullptr; g = g->gradient) check_operator(made, *g);
-      made.hosted.push_back(host_operator(c));
-      made.listed.emplace_back(&made.hosted.back()->slot, &made.hosted.back()->entry);
+      made.plugin.push_back(host_operator(c));
+      made.listed.emplace_back(&made.plugin.back()->slot, &made.plugin.back()->entry);
     }
     if (made.listed.empty()) fail("load_library: '", made.path, "' has no operator that this machine runs");
   }
@@ -173,4 +173,4 @@ STROP_IMPL Library load_library(const std::string& path) { return Library(detail
 
 }  // namespace strop::inline v0
 
-#include <strop/library/hosted_impl.hpp>
+#include <strop/library/plugin_impl.hpp>

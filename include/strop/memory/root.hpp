@@ -16,7 +16,7 @@ namespace strop::inline v0::memory::detail {
 
 class Pool;
 
-inline constexpr int kind_count = 8;  // the original numbers its kinds 1 to 5
+inline constexpr int kind_count = 8;  // MXNet numbers its kinds 1 to 5
 
 /// Constant-initialised and never destroyed, as are the pools: memory may be released at any time of the program.
 struct Root {
@@ -54,7 +54,7 @@ struct Root {
 inline constinit Root root;
 static_assert(std::is_trivially_destructible_v<Backend>);
 
-/// The original's switch: MXNET_GPU_MEM_POOL_TYPE=Unpooled gives every block back at once (also STROP_…, CPU and
+/// MXNet's switch: MXNET_GPU_MEM_POOL_TYPE=Unpooled gives every block back at once (also STROP_…, CPU and
 /// PINNED).
 inline bool environment_says_unpooled(DeviceKind kind) {
   const std::string_view name = kind == DeviceKind::cpu ? "CPU" : kind == DeviceKind::gpu ? "GPU" : "CPU_PINNED";

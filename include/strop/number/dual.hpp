@@ -94,7 +94,7 @@ struct Dual {
   }
   STROP_FN friend Dual where(bool c, Dual a, Dual b) { return c ? a : b; }
   STROP_FN friend Mask<Dual> isnan(Dual a) { return {isnan(a.v).m}; }
-  // Where the operands tie, max follows its first and min its first: one-sided derivatives, as the original has them.
+  // Where the operands tie, max follows its first and min its first: one-sided derivatives, as MXNet has them.
   STROP_FN friend Dual max(Dual a, Dual b) { return select((a.v >= b.v).m, a, b); }
   STROP_FN friend Dual min(Dual a, Dual b) { return select((a.v <= b.v).m, a, b); }
   STROP_FN friend Dual abs(Dual a) { return a.with(abs(a.v), a.d * sign(a.v)); }

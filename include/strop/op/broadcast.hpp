@@ -28,18 +28,18 @@ constexpr bool broadcast_into(Shape& common, const Shape& operand) {
 }
 
 /// How an operand lies in the common shape: axes that can be walked as one are merged.
-struct Walk {
+struct StridedIterator {
   static constexpr int most = 16;
   int rank = 0;
   std::int64_t extents[most], strides[most];  // of `rank` axes; strides in elements, 0 where broadcast
 
-  Walk() noexcept {}  // NOLINT(modernize-use-equals-default): the axes that are not there stay unset
+  StridedIterator() noexcept {}  // NOLINT(modernize-use-equals-default): the axes that are not there stay unset
 
   /// Whether the operand is the common shape itself, element by element.
   bool whole() const { return rank == 0 || (rank == 1 && strides[0] == 1); }
 
-  static Walk of(const Shape& common, const Shape& operand) {
-    Walk w;
+  static StridedIterator of(const Shape& common, const Shape& operand) {
+    StridedIterator w;
     const int lead = common.ndim() - operand.ndim();
     std::int64_t stride[64];
     if (common.ndim() > 64) fail("strop: broadcasting takes at most 64 dimensions");
@@ -100,7 +100,7 @@ struct Walk {
 
 /// Copies the operand's elements [begin, begin + count) of the common shape to `to`; E stands for any type of its size.
 template <class E>
-void expand(const Walk& walk, const void* from, void* to, std::int64_t begin, std::int64_t count) {
+void expand(const StridedIterator& walk, const void* from, void* to, std::int64_t begin, std::int64_t count) {
   const E* source = static_cast<const E*>(from);
   E* target = static_cast<E*>(to);
   walk.runs(begin, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t at, std::int64_t length) {
@@ -117,7 +117,7 @@ void expand(const Walk& walk, const void* from, void* to, std::int64_t begin, st
 
 /// Adds values of the common shape to the smaller operand that they belong to.
 template <class V>
-void reduce_into(const Walk& walk, const V* values, double* sums, std::int64_t begin, std::int64_t count) {
+void reduce_into(const StridedIterator& walk, const V* values, double* sums, std::int64_t begin, std::int64_t count) {
   walk.runs(begin, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t at, std::int64_t length) {
     if (stride == 0) {
       double total = 0;

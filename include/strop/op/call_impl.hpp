@@ -85,7 +85,7 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
       return false;
   const std::int64_t n = common.size(), bytes = n * size_of(type);
   NDArray& y = out[0];
-  if (bytes > 2048 || way_of(first.device()).kernels(entry) != &entry.cpu) return false;
+  if (bytes > 2048 || backend_of(first.device()).kernels(entry) != &entry.cpu) return false;
   if (y.defined()) {
     if (!y.allocated() || y.storage() != dense || y.dtype() != type || y.device() != first.device() || y.busy() ||
         y.shape() != common)
@@ -100,7 +100,7 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
   for (Index i = 0; i < in.size(); ++i) {
     x[i] = in[i]->address();
     if (in[i]->shape() == common) continue;
-    const Walk walk = Walk::of(common, in[i]->shape());
+    const StridedIterator walk = StridedIterator::of(common, in[i]->shape());
     type == f32 ? expand<std::uint32_t>(walk, x[i], stage[i], 0, n) : expand<std::uint64_t>(walk, x[i], stage[i], 0, n);
     x[i] = stage[i];
   }

@@ -86,7 +86,7 @@ class DeferredCall final : public Pending::Work {
 
 /// What is known of a call's arrays before it runs.
 struct Readiness {
-  bool busy = false;     // one of them is on its way
+  bool busy = false;     // one of them is pending
   bool foreign = false;  // one lies in memory whose owner waits for nothing: a call on it is complete when it returns
   std::int64_t elements = 0;
   void see(const NDArray& a) {

@@ -11,7 +11,7 @@
 namespace strop::inline v0::detail {
 
 /// One kind of device.
-struct DeviceWay {
+struct DeviceBackend {
   /// What the device runs of an operator; null where the program has nothing.
   const Kernels* (*kernels)(const Entry&);
   /// A map on dense operands that lie on the device.
@@ -24,7 +24,7 @@ struct DeviceWay {
   void (*in_order)(const Plan& plan, Inputs in, Span<NDArray> out, void (*run)(void* with), void* with);
   bool defers;  // calls may wait in the engine's order (others have a queue of their own)
 };
-const DeviceWay& way_of(Device device);
+const DeviceBackend& backend_of(Device device);
 
 /// The kernel of a tensor operator, for sparse arrays where it has one of those. Throws Error where there is none.
 Kernels::Run kernel_of(const Entry& entry, Device device, bool sparse);

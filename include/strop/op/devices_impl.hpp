@@ -64,7 +64,7 @@ STROP_IMPL void run_on_stream(const Plan& plan, Inputs in, Span<NDArray> out, vo
   writes();  // what was made or replaced meanwhile
 }
 
-inline constexpr DeviceWay cpu_way{
+inline constexpr DeviceBackend cpu_backend{
     [](const Entry& entry) { return &entry.cpu; },
     [](const Entry& entry, const void* op, Device, const Shape& common, Span<const MapOperand> in,
        Span<const MapOperand> out) { run_map(entry, op, common, in, out); },
@@ -74,7 +74,7 @@ inline constexpr DeviceWay cpu_way{
     },
     nullptr, true};
 
-inline constexpr DeviceWay gpu_way{
+inline constexpr DeviceBackend gpu_backend{
     &gpu_kernels, &run_map_on_gpu,
     [](Device device, Span<const Request> requests, void (*use)(void*, Context&), void* with) {
       Cuda context(device, requests, call_mode.training);
@@ -83,10 +83,12 @@ inline constexpr DeviceWay gpu_way{
     },
     &run_on_stream, false};
 
-STROP_IMPL const DeviceWay& way_of(Device device) { return device.kind == DeviceKind::gpu ? gpu_way : cpu_way; }
+STROP_IMPL const DeviceBackend& backend_of(Device device) {
+  return device.kind == DeviceKind::gpu ? gpu_backend : cpu_backend;
+}
 
 STROP_IMPL Kernels::Run kernel_of(const Entry& entry, Device device, bool sparse) {
-  const Kernels* const kernels = way_of(device).kernels(entry);
+  const Kernels* const kernels = backend_of(device).kernels(entry);
   const auto order = static_cast<std::size_t>(entry.order);
   if (kernels != nullptr && order < std::size(kernels->run)) {
     if (sparse && kernels->run_sparse[order] != nullptr) return kernels->run_sparse[order];
@@ -97,10 +99,10 @@ STROP_IMPL Kernels::Run kernel_of(const Entry& entry, Device device, bool sparse
 }
 
 STROP_IMPL bool serves_sparse(const Plan& plan) {
-  if (way_of(plan.device).defers || plan.route == Route::pattern) return true;
+  if (backend_of(plan.device).defers || plan.route == Route::pattern) return true;
   // A gradient that is not zero where nothing is stored: nobody could convert what the call before it has kept.
   if (plan.entry->is_map() && plan.entry->order > 0) return true;
-  const Kernels* const kernels = way_of(plan.device).kernels(*plan.entry);
+  const Kernels* const kernels = backend_of(plan.device).kernels(*plan.entry);
   return !plan.entry->is_map() && kernels != nullptr && !plan.dense_copies &&
          kernels->run_sparse[plan.entry->order] != nullptr;
 }

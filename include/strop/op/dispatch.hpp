@@ -40,7 +40,7 @@ inline bool overwrites(const NDArray& a, Request request) {
   return request == Request::write && a.allocated() && a.size() * size_of(a.dtype()) == a.body().buffer->bytes();
 }
 
-/// Waits until the array may be written at once, for writes that are on their way and for reads. Where `whole` says
+/// Waits until the array may be written at once, for writes that are pending and for reads. Where `whole` says
 /// that all of its memory will be overwritten, what failed before is made good; else it throws that.
 void take_for_writing(const NDArray& a, bool whole);
 /// Why a gradient has no gradient itself, as the rest of a sentence.

@@ -156,7 +156,7 @@ STROP_IMPL bool may_defer(const Plan& plan, Inputs in, Span<const NDArray> out, 
   for (const NDArray& a : out)
     if (a.storage() != dense) return false;
   return call_mode.operation == nullptr && !keeps_state && plan.entry->cpu.make_state == nullptr &&
-         way_of(plan.device).defers;
+         backend_of(plan.device).defers;
 }
 
 /// Waits until the call may write at once. What is overwritten is whole again, whatever failed before.
@@ -171,7 +171,7 @@ STROP_IMPL void take_outputs(const Plan& plan, Inputs in, Span<const NDArray> ou
   for (int i : plan.mutated) take_for_writing(*in[i], false);
 }
 
-/// Executes a plan on arrays that are all there: at once, or in its turn where one of them is on its way or the call is
+/// Executes a plan on arrays that are all there: at once, or in its turn where one of them is pending or the call is
 /// large. `keep` gives the plan to a call that waits.
 template <class Keep>
 void execute_in_order(const Plan& plan, const void* op, Inputs in, Span<NDArray> out, Site site, Ref<StateBox>* state,
@@ -190,7 +190,7 @@ void execute_in_order(const Plan& plan, const void* op, Inputs in, Span<NDArray>
   execute(plan, {op, state}, in, out);
 }
 
-/// A loop over few elements, where nothing is on its way to them.
+/// A loop over few elements, where nothing is pending on them.
 STROP_IMPL bool run_loop_directly(const Plan& plan, const void* op, Inputs in, Span<const NDArray> out) {
   const std::int64_t n = plan.common.size();
   if (n > map_grain || is_handed_over(n) || in.size() > 4 || out.size() > 4) return false;
@@ -218,7 +218,7 @@ STROP_IMPL void run_kernel(const Plan& plan, const void* op, Inputs in, Span<NDA
   }
 }
 
-/// A kernel on the call's own arrays, where nothing is on its way to them.
+/// A kernel on the call's own arrays, where nothing is pending on them.
 STROP_IMPL bool run_kernel_directly(const Plan& plan, const void* op, Inputs in, Span<NDArray> out) {
   if (!is_direct(plan) || call_mode.tracer != nullptr) return false;
   const auto waits = [](const NDArray& a) { return !a.allocated() || a.busy() || is_handed_over(a.size()); };
@@ -266,7 +266,7 @@ STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, Sp
 STROP_IMPL void dispatch_planned(const Ref<Plan>& kept, const void* op, Inputs in, Span<NDArray> out, Site site,
                                  Ref<StateBox>* state) {
   const Plan& plan = *kept;
-  if (state == nullptr && way_of(plan.device).defers && execute_directly(plan, op, in, out)) return;
+  if (state == nullptr && backend_of(plan.device).defers && execute_directly(plan, op, in, out)) return;
   if (!plan.why.empty()) for_sparse().note_fallback(plan, op, in, site);
   if (plan.asked) execute_in_order(plan, op, in, out, site, state, [&] { return kept; });
 }

@@ -26,7 +26,7 @@ class Executing {
     if (plan_.sparse) for_sparse().check(plan_, call_.op, in_, out_);
     switch (plan_.route) {
       case Route::contiguous:
-        if (plan_.common.size() <= map_grain && way_of(plan_.device).defers) return run_loop();
+        if (plan_.common.size() <= map_grain && backend_of(plan_.device).defers) return run_loop();
         [[fallthrough]];
       case Route::blocks:
         return run_blocks();
@@ -88,7 +88,7 @@ class Executing {
     }
     Index next = out_.size();
     for (int i : plan_.mutated) y[next++] = {inputs[i].bytes(), inputs[i].dtype(), in(i).shape(), Request::write};
-    way_of(plan_.device).run_map(entry_, call_.op, plan_.device, plan_.common, x.span(), y.span());
+    backend_of(plan_.device).run_map(entry_, call_.op, plan_.device, plan_.common, x.span(), y.span());
     give_back_states(inputs);
     deliver_all(results);
   }
@@ -171,7 +171,7 @@ class Executing {
       Executing* self;
       const Call& call;
     } prepared{this, call};
-    way_of(plan_.device)
+    backend_of(plan_.device)
         .in_context(
             plan_.device, call.requests,
             [](void* with, Context& context) {
@@ -190,7 +190,7 @@ class Executing {
     else if (plan_.resources.random)
       context.use_random(random::detail::take_stream(plan_.device));
     if (call_.state == nullptr) return;
-    const Kernels* const kernels = way_of(plan_.device).kernels(entry_);
+    const Kernels* const kernels = backend_of(plan_.device).kernels(entry_);
     if (!*call_.state && kernels->make_state != nullptr && entry_.order == 0) {
       List<Shape, 4> shapes(in_.size());
       for (Index i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
@@ -279,7 +279,7 @@ STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, Span
   }
   try {
     Executing executing(plan, call, in, out);
-    const auto in_order = way_of(plan.device).in_order;
+    const auto in_order = backend_of(plan.device).in_order;
     if (in_order == nullptr) return executing.run();
     in_order(plan, in, out, [](void* with) { static_cast<Executing*>(with)->run(); }, &executing);
   } catch (const CallError& error) {

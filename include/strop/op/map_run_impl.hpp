@@ -60,7 +60,7 @@ class MapRun {
     bool whole = true;      // the common shape itself
     bool stream = false;
     Request request = Request::write;
-    Walk walk;
+    StridedIterator walk;
     std::int64_t sums = -1;  // of a result that is smaller than the common shape: where its sums begin
     std::int64_t elements = 0;
   };
@@ -76,7 +76,7 @@ class MapRun {
     p.elements = operand.shape.size();
     p.whole = operand.shape == common;
     if (!p.whole) {
-      p.walk = Walk::of(common, operand.shape);
+      p.walk = StridedIterator::of(common, operand.shape);
       p.whole = p.elements == n_ && p.walk.whole();
     }
     p.staged = !p.whole || p.dtype != computed;

@@ -181,7 +181,7 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
   Index next = out.size();
   for (int i : mutated) y[next++] = x[i];
   const Device device = in[0]->device();
-  way_of(device).run_map(entry, op, device, stored, x.span(), y.span());
+  backend_of(device).run_map(entry, op, device, stored, x.span(), y.span());
   if (alone) return;
   for (int i : mutated) {
     const NDArray& state = *in[i];
@@ -230,8 +230,8 @@ STROP_IMPL void run_map_into_dense(const Entry& entry, const void* op, const Map
     y_stored.push_back({asked ? made[k].bytes() : nullptr, out[k].dtype(), stored, requests[k]});
   }
   // What lies in the memory of a dense input is overwritten only after the values there have been laid aside.
-  if (!zero_elsewhere) way_of(cpu()).run_map(entry, op, cpu(), shape, x.span(), y.span());
-  if (stored.size() != 0) way_of(cpu()).run_map(entry, op, cpu(), stored, x_stored.span(), y_stored.span());
+  if (!zero_elsewhere) backend_of(cpu()).run_map(entry, op, cpu(), shape, x.span(), y.span());
+  if (stored.size() != 0) backend_of(cpu()).run_map(entry, op, cpu(), stored, x_stored.span(), y_stored.span());
   for (Index k = 0; k < out.size(); ++k) {
     if (requests[k] == Request::null) continue;
     if (out[k].shape() != shape) {

@@ -23,14 +23,14 @@ STROP_IMPL std::string no_further_gradient(const Entry& entry) {
 STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
                                  Span<const Request> requests) {
   bool tracked = false;
-  for (const NDArray* a : in) tracked = tracked || (a->defined() && (a->body().leaf || a->body().lineage));
+  for (const NDArray* a : in) tracked = tracked || (a->defined() && (a->body().leaf || a->body().gradient_node));
   const std::uint64_t kept = tracked ? recorded_inputs(entry, op, in) : 0;
   for (Index k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];
     if (!y.defined() || (k < requests.size() && requests[k] == Request::null)) continue;
     leave_trace(entry.snake, "its result goes into an array that is there already; let it make one");
     const bool adds = k < requests.size() && requests[k] == Request::add;
-    if (adds && (y.body().leaf || y.body().lineage))
+    if (adds && (y.body().leaf || y.body().gradient_node))
       fail(entry.snake, ": its result is added to an array with a history, which is not recorded; add with + instead");
     if (tracked && y.body().leaf)
       fail(entry.snake, ": its result overwrites an array with attach_grad() while recording; use strop::pause");

@@ -13,10 +13,11 @@
 namespace strop::inline v0::detail {
 
 /// What comes to a call, or to one of its results. Zeros are handed on as zeros and not computed with: zero times a
-/// derivative that is infinite would be no number.
+/// derivative that is infinite would be NaN.
 enum class Coming : std::uint8_t { nothing, zeros, gradients };
 
-/// `Walk` derives from this. It goes from call to call, each after all that were computed from it, and has the members:
+/// `StridedIterator` derives from this. It goes from call to call, each after all that were computed from it, and has
+/// the members:
 ///
 ///   Value, plural                     what gradients are, and how a sentence calls several.
 ///   entry(call), name(call)           the operator, and its name for sentences.
@@ -34,10 +35,10 @@ enum class Coming : std::uint8_t { nothing, zeros, gradients };
 ///   give_zeros(call)                  hands zeros to all inputs.
 ///   needed_by(call)                   the end of the sentence that there is no gradient.
 ///   fail_at(call, parts...)           throws Error.
-template <class Walk>
+template <class StridedIterator>
 class Reverse {
   Reverse() = default;
-  friend Walk;
+  friend StridedIterator;
 
  protected:
   template <class Call>
@@ -55,7 +56,7 @@ class Reverse {
     walk().begin(call);
     const Entry& entry = walk().entry(call);
     const GradientRule& rule = entry.gradient;
-    if (Walk::is_composed(rule))
+    if (StridedIterator::is_composed(rule))
       step_composed(call, entry);
     else if (rule.entry != nullptr)
       walk().step_stated(call);
@@ -76,8 +77,8 @@ class Reverse {
   void give_all(Call& call, const Values& gradients, Index inputs) {
     const auto given = static_cast<Index>(gradients.size());
     if (given > inputs)
-      walk().fail_at(call, "the gradient of ", walk().name(call), " returned ", given, ' ', Walk::plural, " for ",
-                     inputs, " inputs");
+      walk().fail_at(call, "the gradient of ", walk().name(call), " returned ", given, ' ', StridedIterator::plural,
+                     " for ", inputs, " inputs");
     for (int i = 0; i < given && i < walk().inputs(call); ++i)
       if (element(gradients, i).defined()) walk().give(call, i, element(gradients, i));
   }
@@ -86,7 +87,7 @@ class Reverse {
   template <class Call>
   void step_composed(Call& call, const Entry& entry) {
     if (walk().gives_small(call)) return;
-    List<typename Walk::Value, 4> heads, in;
+    List<typename StridedIterator::Value, 4> heads, in;
     for (int k = 0; k < (entry.gradient.heads == every ? walk().outputs(call) : 1); ++k)
       heads.push_back(walk().head(call, k));
     for (int i = 0; i < walk().inputs(call); ++i) in.push_back(walk().input(call, i));
@@ -94,7 +95,7 @@ class Reverse {
     give_all(call, walk().composed(call, heads, in), in.size());
   }
 
-  Walk& walk() { return static_cast<Walk&>(*this); }
+  StridedIterator& walk() { return static_cast<StridedIterator&>(*this); }
 };
 
 }  // namespace strop::inline v0::detail

@@ -164,7 +164,7 @@ void each_place(const StoredPattern& pattern, const Shape& shape, const Shape& o
       });
     });
   }
-  const Walk walk = Walk::of(shape, operand);
+  const StridedIterator walk = StridedIterator::of(shape, operand);
   const std::int64_t width = shape.size(1, shape.ndim());
   const IndexReader indices(pattern.indices);
   const std::int64_t grain = apart ? stored_share / (width + 1) + 1 : pattern.count();

@@ -10,7 +10,7 @@
 
 namespace strop::inline v0::detail {
 
-/// A front end's way to wait, inside a call, for what was handed over: `wait` says for what, and throws what failed
+/// A front end's way to wait, inside a call, for what was enqueued: `wait` says for what, and throws what failed
 /// there. It may throw what ends the wait; the call's results are let go of then.
 using WaitApart = void (*)(const Ref<Pending>& order, void (*wait)(Pending& order));
 inline constinit std::atomic<WaitApart> wait_apart{nullptr};

@@ -2,7 +2,7 @@
 /// \file
 /// Arithmetic and comparisons written with operators, on arrays and on symbols alike, and the functions of those names.
 ///
-/// Arrays broadcast. Symbols take the operators for one shape, as the original does, so that the shape of one side
+/// Arrays broadcast. Symbols take the operators for one shape, as MXNet does, so that the shape of one side
 /// tells that of the other; `broadcast_add(a, b)` and its like broadcast in a graph. Comparisons give 1 and 0 in the
 /// type of the operands, element by element. On integer arrays a number is truncated to an integer first.
 #pragma once
@@ -34,7 +34,7 @@ N combine(const Broadcasting& broadcasting, const Equal& equal, const N& a, cons
 }
 template <class N, class T, class When, class K>
 N combine_number(const Op<T, When>& with_number, const N& a, K k, Site site) {
-  const T params{.scalar = k};  // is_int stays true, as in the original: types do not change
+  const T params{.scalar = k};  // is_int stays true, as in MXNet: types do not change
   if constexpr (std::same_as<N, NDArray>)
     return with_number(a, params, no_target(), site);
   else

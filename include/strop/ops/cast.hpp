@@ -18,7 +18,7 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-/// A storage as text: dense is "default", as the original says.
+/// A storage as text: dense is "default", as MXNet says.
 template <>
 struct Text<Storage> {
   static constexpr std::string_view name = "{'default', 'row_sparse', 'csr'}";

@@ -194,7 +194,7 @@ inline constexpr Op<DglSubgraph, OnUse> dgl_subgraph;
 /// each of `graph_sizes` vertices.
 ///
 /// The values number the edges, 0, 1, …; with `return_mapping` the same matrices with the values of the graph follow
-/// behind all of them (the original leaves these empty). Any type, of which booleans tell no numbers apart; the
+/// behind all of them (MXNet leaves these empty). Any type, of which booleans tell no numbers apart; the
 /// derivative is 0. Error: another number of inputs or of sizes, a graph that is not csr, a size that is not the last
 /// element of its vertices, vertices that do not ascend, edges of rows behind these, more edges than its type can
 /// number, an edge to a vertex that is not among them, which a sample has that reached `max_num_vertices`.

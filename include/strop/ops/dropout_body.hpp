@@ -54,7 +54,7 @@ inline std::vector<Node> Dropout::gradient_again(std::span<const Node> heads, st
 template <class E>
 inline void Dropout::multiply(View<const E> x, View<const E> mask, View<E> y) {
   if (x.size() == mask.size()) return detail::multiply_dropout(x.data(), mask.data(), y.data(), x.size());
-  const detail::Walk walk = detail::Walk::of(Shape(x.shape()), Shape(mask.shape()));
+  const detail::StridedIterator walk = detail::StridedIterator::of(Shape(x.shape()), Shape(mask.shape()));
   parallel_for(x.size(), grain, [&](std::int64_t begin, std::int64_t end) {
     E factors[block];
     for (std::int64_t at = begin; at < end; at += block) {

@@ -137,7 +137,7 @@ inline constexpr Op<MpLambUpdatePhase2, OnUse> mp_lamb_update_phase2;
 
 /// _adamw_update: g = clip(rescale_grad · grad); mean ← beta1 · mean + (1 − beta1) · g; var ← beta2 · var + (1 − beta2)
 /// · g²; the new weight is weight − eta · (lr · mean / (√var + epsilon) + wd · weight). Where rescale_grad, one number,
-/// is 0, infinite or no number, nothing changes: the loss was scaled too far.
+/// is 0, infinite or NaN, nothing changes: the loss was scaled too far.
 ///
 /// weight, grad, mean and var have one shape, all inputs one floating type; mean and var are written. Sparse arrays by
 /// the dense fallback. Error: rescale_grad has more elements than one.

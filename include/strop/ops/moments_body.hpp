@@ -24,7 +24,7 @@ inline void Moments::forward(Cpu& ctx, View<const E> x, View<E> means, View<E> v
     finite = finite && std::isfinite(value);
     value *= scale;
   }
-  if (!finite) {  // a sum overflowed, or an element is no number
+  if (!finite) {  // a sum overflowed, or an element is NaN
     for (std::int64_t i = 0; i < x.size(); ++i) parts[i] = x[i] * scale;
     detail::reduce<detail::AddStep>(ctx, read, means, plan);
   }

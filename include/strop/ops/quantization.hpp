@@ -61,7 +61,7 @@ constexpr Dtype quantized_type(QuantizedType type, const std::optional<float>& l
 ///
 /// data of any shape and a floating type, the ranges (1,); the results are data in out_type and the range of that,
 /// float32 (1,): −reach and reach of int8, min_range and max_range of uint8, in which what is below 0 becomes 0. All is
-/// computed in float32. What is no number, and all that is 0 where reach is, becomes 0, unlike in MXNet. Sparse arrays
+/// computed in float32. NaN, and all that is 0 where reach is, becomes 0, unlike in MXNet. Sparse arrays
 /// by the dense fallback. The gradient is 0, as in MXNet. Error: ranges of more than one number.
 ///
 /// Example: `quantize(array({-1, 0.5, 2}), array({-1}), array({2}), {.out_type = Quantize::int8})` is [-64, 32, 127],
@@ -93,7 +93,7 @@ struct Quantize {
 ///
 /// data of any shape and a floating type; the results are data in out_type and the range of that, float32 (1,): −reach
 /// and reach of int8, the two numbers themselves of uint8, in which what is below 0 becomes 0. All is computed in
-/// float32. What is no number, and all that is 0 where reach is, becomes 0, unlike in MXNet. Numbers of 8 bits stay as
+/// float32. NaN, and all that is 0 where reach is, becomes 0, unlike in MXNet. Numbers of 8 bits stay as
 /// they are, and have the range that is given, or that of their type: ±127½, 0 and 255½. Sparse arrays by the dense
 /// fallback. The gradient is 0, as in MXNet. Error: int8 in place of uint8 or the reverse, of which MXNet takes the
 /// bits.

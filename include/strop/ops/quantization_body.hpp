@@ -37,7 +37,7 @@ struct QuantizedRange {
 /// So many elements at a time: a loop of known length, which compilers make of vector instructions.
 inline constexpr std::int64_t quantize_block = 64;
 
-/// The least and the greatest element; 0 where there are no elements. What is no number is passed over.
+/// The least and the greatest element; 0 where there are no elements. NaN is passed over.
 template <class E>
 struct Extremes {
   E low = std::numeric_limits<E>::max(), high = std::numeric_limits<E>::lowest();
@@ -76,7 +76,7 @@ struct Extremes {
 };
 
 /// `size` of these, of a block: what they are times scale, to the nearest whole number, the even one of two, that T
-/// has; 0 where that is no number.
+/// has; 0 where that is NaN.
 template <class E, Quantized T>
 void quantize_part(const E* x, float scale, T* to, std::int64_t size) {
   using R = number::Rep<number::Vec<float>>;

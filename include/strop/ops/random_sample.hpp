@@ -91,7 +91,7 @@ constexpr void infer_sampled_type(Types& t, const std::optional<Dtype>& dtype) {
 /// _sample_multinomial: positions along the last axis of data (…, K), drawn with probabilities that are as its rows: so
 /// many as `shape` says, of a vector at least one. `dtype` is theirs. With get_prob also the logarithms
 /// of the elements of data there, which are probabilities where rows add up to 1: of the type of data, float32 of
-/// integers; their gradient goes to data. Error: an element is negative or no number, a row has none above 0, dtype
+/// integers; their gradient goes to data. Error: an element is negative or NaN, a row has none above 0, dtype
 /// does not hold K − 1 exactly.
 struct SampleMultinomial {
   static constexpr Resources resources{.random = true};

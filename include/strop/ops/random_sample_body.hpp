@@ -79,7 +79,7 @@ inline void SampleUniform::forward(Cpu& cpu, const NDArray& first, const NDArray
 }
 
 inline void SampleNormal::forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
-  const detail::Sampled of(first, second, y, name, "sigma is below 0, or no number,",
+  const detail::Sampled of(first, second, y, name, "sigma is below 0, or NaN,",
                            [](double, double sigma) { return sigma >= 0; });
   detail::fill_samples<float>(
       cpu, y, of, [](const random::Stream& part, float* to, std::int64_t n) { part.fill_normal(to, n); },
@@ -102,7 +102,7 @@ inline void SampleExponential::forward(Cpu& cpu, const NDArray& first, NDArray& 
 }
 
 inline void SamplePoisson::forward(Cpu& cpu, const NDArray& first, NDArray& y) const {
-  const detail::Sampled of(first, first, y, name, "lam is below 0, or no number,",
+  const detail::Sampled of(first, first, y, name, "lam is below 0, or NaN,",
                            [](double lam, double) { return lam >= 0; });
   detail::draw_samples(
       cpu, y, of, [](detail::ElementDraws& draws, double lam, double) { return detail::draw_poisson(draws, lam); });
@@ -118,7 +118,7 @@ inline void SampleNegativeBinomial::forward(Cpu& cpu, const NDArray& first, cons
 
 inline void SampleGeneralizedNegativeBinomial::forward(Cpu& cpu, const NDArray& first, const NDArray& second,
                                                        NDArray& y) const {
-  const detail::Sampled of(first, second, y, name, "mu or alpha is below 0, or no number,",
+  const detail::Sampled of(first, second, y, name, "mu or alpha is below 0, or NaN,",
                            [](double mu, double alpha) { return mu >= 0 && alpha >= 0; });
   detail::draw_samples(cpu, y, of, [](detail::ElementDraws& draws, double mu, double alpha) {
     return alpha > 0 ? detail::draw_mixed(draws, 1 / alpha, alpha * mu) : detail::draw_poisson(draws, mu);

@@ -56,7 +56,7 @@ struct ReduceGradient {
 
 // Of every reduction below: it goes over the axes given (all by default), over the others with `exclude`; negative ones
 // count from the last. The result has the shape of data without them (with 1 for them where keepdims), and (1,) when
-// all axes go and keepdims is false, as the original has it. Errors: an axis is outside, or given twice.
+// all axes go and keepdims is false, as MXNet has it. Errors: an axis is outside, or given twice.
 
 /// y = Σ x. Types: floating, and i8, u8, i32, i64, which wrap. A sparse array is summed over its stored values (CSR
 /// without exclude); the result is dense. Gradient: dy, at every element. `sum(array({{1,
@@ -219,7 +219,7 @@ struct ArgExtreme {
                                          : "Position of the smallest element along axis, of all elements without one.";
   static constexpr Note notes[] = {{"axis", "the axis that goes; negative: from the last; None: all of them"},
                                    {"keepdims", "it stays, with extent 1"}};
-  // In files of before 0.9.5 an axis of -1 is all elements: the original drops it there (its
+  // In files of before 0.9.5 an axis of -1 is all elements: MXNet drops it there (its
   // src/nnvm/legacy_json_util.cc; 1.9.1, asked, drops it of version 904 and keeps it of 905).
   static constexpr ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}};
   std::optional<int> axis = {};

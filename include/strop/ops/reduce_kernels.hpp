@@ -48,7 +48,7 @@ constexpr Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, 
     else if (keepdims)
       out.push_back(1);
   }
-  if (out.ndim() == 0) out.push_back(1);  // the original has no shape ()
+  if (out.ndim() == 0) out.push_back(1);  // MXNet has no shape ()
   return out;
 }
 

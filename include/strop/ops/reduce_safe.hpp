@@ -42,7 +42,7 @@ void mean_array(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& axes, 
     to[i] *= scale;
   }
   if (finite || scale == 1) return;
-  // A sum overflowed, or an element is no number: the parts are made small before they are added.
+  // A sum overflowed, or an element is NaN: the parts are made small before they are added.
   NDArray parts = x.copy();
   for (std::int64_t i = 0; i < x.stored(); ++i) parts.pointer<E>()[i] *= scale;
   reduce_array<AddStep, E>(ctx, parts, y, axes, exclude);

@@ -68,7 +68,7 @@ struct RNN {
       {"projection_size", "is refused; MXNet has it on GPUs"},
       {"lstm_state_clip_min", "the least value of a cell, together with lstm_state_clip_max"},
       {"lstm_state_clip_max", "the largest value of a cell, together with lstm_state_clip_min"},
-      {"lstm_state_clip_nan", "with these, a cell that is no number becomes the least value"},
+      {"lstm_state_clip_nan", "with these, a cell that is NaN becomes the least value"},
       {"use_sequence_length", "there is a last input, how many steps each sequence has"}};
   static constexpr Range range[] = {{"state_size", 1}, {"num_layers", 1}, {"p", 0, 1}};
 

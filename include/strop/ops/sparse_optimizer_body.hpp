@@ -50,7 +50,7 @@ inline void start_from_weight(std::string_view op, const NDArray& weight, const 
 }
 
 /// Whether states are stored as their weight is, which a lazy update takes: a dense state beside a row_sparse weight
-/// says that every row moves, as it does in the original.
+/// says that every row moves, as it does in MXNet.
 inline bool stored_alike(const NDArray& weight, std::initializer_list<const NDArray*> states) {
   return std::all_of(states.begin(), states.end(),
                      [&](const NDArray* state) { return state->storage() == weight.storage(); });

@@ -57,7 +57,7 @@ struct SVMOutput {
 };
 inline constexpr Op<SVMOutput, OnUse> svm_output;
 
-/// SoftmaxActivation: softmax along the last axis (`instance`: what the original computes, though its page says over an
+/// SoftmaxActivation: softmax along the last axis (`instance`: what MXNet computes, though its page says over an
 /// example), or over the channels, axis 1, at each place (`channel`). Floating types; sparse arrays by the dense
 /// fallback. Error: too few dimensions. `softmax_activation(array({{0, 0}}))` is [[0.5, 0.5]].
 struct SoftmaxActivation {

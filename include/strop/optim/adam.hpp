@@ -63,7 +63,7 @@ struct Adam {
 /// Adam with the greatest gradient in place of the mean of squares: g = clip(rescale_grad · grad + wd · weight), mean ←
 /// beta1 · mean + (1 − beta1) · g, most ← max(beta2 · most, |g|), weight ← weight − lr / (1 − beta1ᵗ) · mean / most.
 ///
-/// An element whose gradient has always been 0 becomes nan, as 0 / 0: the original's rule has no epsilon.
+/// An element whose gradient has always been 0 becomes nan, as 0 / 0: MXNet's rule has no epsilon.
 struct Adamax {
   double learning_rate = 0.002;
   double beta1 = 0.9;    ///< what stays of mean at each update

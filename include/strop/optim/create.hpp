@@ -39,7 +39,7 @@ optim::Optimizer create_one_of(std::string_view name, Attributes parameters) {
 
 namespace optim {
 
-/// An optimizer by the name that the original's registry has for it: `create("sgd", {{"momentum", "0.9"}})`. It builds
+/// An optimizer by the name that MXNet's registry has for it: `create("sgd", {{"momentum", "0.9"}})`. It builds
 /// all of them into the program. Error: no such optimizer or parameter, or the text is no value of it.
 template <int = 0>
 Optimizer create(std::string_view name, Attributes parameters = {}) {

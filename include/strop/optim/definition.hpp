@@ -132,7 +132,7 @@ constexpr bool has_mixed_of(std::index_sequence<I...>) {
   };
 }
 /// Whether T has an update of N states, and whether a rule. (A rule is not asked where there is an update: that may
-/// take what is no number.)
+/// take NaN.)
 template <class T, std::size_t N>
 inline constexpr bool has_update = has_update_of<T>(std::make_index_sequence<N>{});
 template <class T, std::size_t N>

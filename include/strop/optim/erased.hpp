@@ -52,7 +52,7 @@ class OptimizerBody : public Counted {
 };
 
 /// The schedule with the beginning that the optimizer gives it: a learning_rate that is not the default one goes before
-/// base_lr, as in the original, and the default one stands in for a base_lr that is missing.
+/// base_lr, as in MXNet, and the default one stands in for a base_lr that is missing.
 optim::Schedule begun(std::string_view optimizer, const optim::Schedule& schedule, double learning_rate,
                       bool is_default);
 

@@ -26,7 +26,7 @@ class Optimizer {
     requires(std::is_aggregate_v<T> && std::default_initializable<T> && std::copy_constructible<T>)
   Optimizer(T optimizer) : body_(new detail::OptimizerOf<T>(std::move(optimizer))) {}
 
-  /// "sgd", "adam", …: what the original's registry calls it; of a struct of a program its name in snake_case.
+  /// "sgd", "adam", …: what MXNet's registry calls it; of a struct of a program its name in snake_case.
   std::string_view name() const { return body_->name; }
   /// "sgd(learning_rate=0.1, momentum=0.9, …)", for logs.
   std::string text() const;
@@ -40,7 +40,7 @@ class Optimizer {
   /// Factors of the learning rate by key, or by name in param_idx2name; all others are 1. They replace those before.
   void set_lr_mult(Multipliers factors);
   /// Factors of the weight decay in the same way. Names in param_idx2name that do not end in _weight or _gamma have
-  /// none unless it is given here; keys without a name there have it in full, as in the original.
+  /// none unless it is given here; keys without a name there have it in full, as in MXNet.
   void set_wd_mult(Multipliers factors);
 
   // For the updater.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Learning rates that follow from how many updates were made: the original's schedules, and a handle of any.
+/// Learning rates that follow from how many updates were made: MXNet's schedules, and a handle of any.
 #pragma once
 #include <strop/core/push_macros.def>
 
@@ -22,7 +22,7 @@ namespace optim {
 /// How the rate goes through the warm-up: straight from warmup_begin_lr to base_lr, or it stays at warmup_begin_lr.
 enum class Warmup : std::uint8_t { linear, constant };
 
-// The original's names and defaults. A schedule is a function of the number of updates alone and keeps no state, so
+// MXNet's names and defaults. A schedule is a function of the number of updates alone and keeps no state, so
 // that training goes on from a checkpoint as if nothing had been between. All of them begin at base_lr, that is, where
 // it is not given, at the learning_rate of their optimizer, and at 0.01 without one. The first warmup_steps updates
 // lead there. Error: base_lr is below warmup_begin_lr, warmup_steps is negative, and what the schedule itself refuses.

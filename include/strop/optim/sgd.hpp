@@ -44,7 +44,7 @@ inline NDArray lazy_state(const NDArray& weight, bool lazy) {
 namespace optim {
 // NOLINTBEGIN(readability-duplicate-include): the fields that all have in common
 
-// In all of them g = clip(rescale_grad · grad). Parameters have the original's names and defaults. The order is
+// In all of them g = clip(rescale_grad · grad). Parameters have MXNet's names and defaults. The order is
 // learning_rate, those of the optimizer itself, then those of optim/common.def: wd, rescale_grad, clip_gradient,
 // lr_scheduler, begin_num_update, multi_precision, param_idx2name.
 

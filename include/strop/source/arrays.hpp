@@ -38,7 +38,6 @@
 #include <strop/data/stages_impl.hpp>
 #include <strop/data/text_lines_impl.hpp>
 #include <strop/engine/bulk_impl.hpp>
-#include <strop/engine/crew_impl.hpp>
 #include <strop/engine/execute_impl.hpp>
 #include <strop/engine/failure_impl.hpp>
 #include <strop/engine/lifetime_impl.hpp>
@@ -46,6 +45,7 @@
 #include <strop/engine/options_impl.hpp>
 #include <strop/engine/ready_impl.hpp>
 #include <strop/engine/step_impl.hpp>
+#include <strop/engine/thread_pool_impl.hpp>
 #include <strop/engine/threads_impl.hpp>
 #include <strop/engine/trace_impl.hpp>
 #include <strop/engine/uses_impl.hpp>

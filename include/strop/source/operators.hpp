@@ -17,8 +17,8 @@
 #include <strop/kvstore/stored_impl.hpp>
 #include <strop/kvstore/updater_impl.hpp>
 #include <strop/library/export_impl.hpp>
-#include <strop/library/hosted_impl.hpp>
 #include <strop/library/load_impl.hpp>
+#include <strop/library/plugin_impl.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/apart_impl.hpp>
 #include <strop/op/call_impl.hpp>

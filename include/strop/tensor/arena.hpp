@@ -54,7 +54,7 @@ NDArray array_in(const Ref<Arena>& arena, std::int64_t offset, const Shape& shap
 /// For two parts at the same bytes: `later` takes them over. What is asked of it from now on waits for everything that
 /// was asked of `earlier` so far, those who read it included. A failure of `earlier` stays where it is and does not
 /// pass over; one of `later` is forgotten, as the bytes are no longer its own until it is written. Costs a load or two
-/// where nothing is on its way to `earlier`. Throws only where memory runs out. Not to be called from an operation that
+/// where nothing is pending on `earlier`. Throws only where memory runs out. Not to be called from an operation that
 /// uses either of them.
 void follow(Buffer& later, const Buffer& earlier);
 

@@ -44,12 +44,12 @@ class Pending : public Counted {
   };
   explicit Pending(const Calls& calls) : calls_(calls) {}
 
-  /// Waits for the writes (with `reads`: for all uses) that are on their way; throws what failed. An operation of
+  /// Waits for the writes (with `reads`: for all uses) that are pending; throws what failed. An operation of
   /// the engine does not wait for what it has said that it uses.
   void wait(bool reads) { calls_.wait(*this, reads); }
-  /// Whether something is on its way, or has failed.
+  /// Whether something is pending, or has failed.
   bool busy() const { return calls_.busy(*this); }
-  /// Whether no operation that uses it is on its way, the one that runs on this thread included.
+  /// Whether no operation that uses it is pending, the one that runs on this thread included.
   bool idle() const { return calls_.idle(*this); }
   /// Waits for the writes, and leaves what failed to whoever looks.
   void settle() { calls_.settle(*this); }
@@ -121,13 +121,13 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   /// Memory whose owner may look at it, or take it away, without asking an array.
   bool is_foreign() const { return foreign_; }
   std::int64_t bytes() const { return bytes_; }
-  /// The elements, once every write that is on its way is complete. Throws what failed on the way.
+  /// The elements, once every write that is pending is complete. Throws what failed on the way.
   std::byte* data() const {
     if (Pending* const p = pending()) [[unlikely]]
       p->wait(false);
     return address();
   }
-  /// Where the elements are, whatever is on its way.
+  /// Where the elements are, whatever is pending.
   std::byte* address() const { return static_cast<std::byte*>(data_); }
   /// The order of what happens to the elements; null while everything has happened at the call.
   Pending* pending() const { return pending_.load(std::memory_order_acquire); }

@@ -11,7 +11,7 @@ namespace strop::inline v0 {
 
 /// Writes arrays under names to a file of the format that its extension names.
 ///
-/// `.params` (the original's) and `.npz` (NumPy's) hold any number of arrays, dense and sparse; `.npy` holds one dense
+/// `.params` (MXNet's) and `.npz` (NumPy's) hold any number of arrays, dense and sparse; `.npy` holds one dense
 /// array and no name. bfloat16 is written to NumPy's formats as two opaque bytes ('<V2'), as the ml_dtypes package
 /// does, and read back as bfloat16. The file is complete or, where an Error is thrown, as it was before.
 void save(const std::string& path, const NamedArrays& arrays);

@@ -29,9 +29,9 @@ namespace detail {
 void install_sparse();
 
 /// What autograd hangs on an array: the operation that made it, or its own gradient buffer. Defined in autograd/.
-class Lineage : public Counted {
+class GradientNode : public Counted {
  public:
-  virtual ~Lineage() = default;
+  virtual ~GradientNode() = default;
 };
 
 /// What was found out of a list of numbers that says where a sparse array stores something, and of which version of the
@@ -61,13 +61,13 @@ struct Body : Counted, memory::Recycled<Body> {
   Dtype dtype = f32;
   Storage storage = dense;
   Device device;
-  Ref<Buffer> buffer;         // elements of a dense array, stored values of a sparse one; none until allocated
-  std::int64_t offset = 0;    // bytes into the buffer (views)
-  Ref<Body> indices, indptr;  // of a sparse array: i64 or i32, dense
-  Ref<Lineage> lineage;       // the operation that produced it, while recording
-  std::int32_t lineage_index = 0;
-  Ref<Lineage> leaf;  // attach_grad: the gradient buffer and its request
-  Finding finding;    // of a list of indices, or an indptr (tensor/structure.hpp)
+  Ref<Buffer> buffer;               // elements of a dense array, stored values of a sparse one; none until allocated
+  std::int64_t offset = 0;          // bytes into the buffer (views)
+  Ref<Body> indices, indptr;        // of a sparse array: i64 or i32, dense
+  Ref<GradientNode> gradient_node;  // the operation that produced it, while recording
+  std::int32_t gradient_index = 0;
+  Ref<GradientNode> leaf;  // attach_grad: the gradient buffer and its request
+  Finding finding;         // of a list of indices, or an indptr (tensor/structure.hpp)
 };
 
 }  // namespace detail
@@ -127,7 +127,7 @@ class NDArray {
   /// The only element of an array of size 1, converted to E.
   template <class E>
   E item() const;
-  /// A typed view of a dense array of this dtype and rank. For constant E it waits for writes that are on their way,
+  /// A typed view of a dense array of this dtype and rank. For constant E it waits for writes that are pending,
   /// else for reads as well, and counts as a write: what was recorded of the elements before has no gradient any more.
   template <class E, int Rank = any_rank>
   View<E, Rank> view() const;
@@ -187,7 +187,7 @@ class NDArray {
   std::byte* address() const { return body_->buffer ? body_->buffer->address() + body_->offset : nullptr; }
   /// The order of what happens to the elements, if they have one.
   detail::Pending* pending() const { return body_->buffer ? body_->buffer->pending() : nullptr; }
-  /// Whether something is on its way to the elements, or has failed on it.
+  /// Whether something is pending on the elements, or has failed on it.
   bool busy() const {
     detail::Pending* const order = pending();
     return order != nullptr && order->busy();

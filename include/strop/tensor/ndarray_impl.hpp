@@ -154,7 +154,7 @@ STROP_IMPL NDArray NDArray::detach() const {
   detail::check_handle(*this, "detach");
   auto* body = new detail::Body(*body_);
   NDArray out{detail::Ref<detail::Body>(body)};
-  body->lineage = nullptr;
+  body->gradient_node = nullptr;
   body->leaf = nullptr;
   if (const detail::ArrayTracer* const tracer = detail::watching()) tracer->derived(*this, out, 0, false);
   return out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// How calls that may be handed over come by the order of an array's elements.
+/// How calls that may be enqueued come by the order of an array's elements.
 #pragma once
 #include <strop/core/installed.hpp>
 #include <strop/engine/trace_record.hpp>
@@ -12,7 +12,7 @@ namespace strop::inline v0::detail {
 Ref<Pending> order_on_engine();
 
 /// The same for calls. Installed by what makes arrays of an extent that is not written out in the program, and by what
-/// gives an array a variable: without either no array is on its way, and a call, however large, is done at once.
+/// gives an array a variable: without either no array is pending, and a call, however large, is done at once.
 inline constinit Installed<Ref<Pending>()> order_maker{&order_on_engine};
 inline void install_order() {
   order_maker.install(order_on_engine);

@@ -9,7 +9,7 @@
 
 namespace strop::inline v0 {
 
-/// The storage of an array. The values are those of the original's files.
+/// The storage of an array. The values are those of MXNet's files.
 enum class Storage : std::uint8_t { dense = 0, row_sparse = 1, csr = 2 };
 
 inline constexpr Storage dense = Storage::dense, row_sparse = Storage::row_sparse, csr = Storage::csr;

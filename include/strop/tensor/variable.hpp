@@ -36,7 +36,7 @@ auto NDArray::variable() const {
 /// Which calls on arrays are handed to the global engine: those on arrays of `from` elements and more (1 MiB of float32
 /// unless said), or none. Such a call returns at once, the work is done as soon as its inputs are there, and whoever
 /// looks at the elements waits; what fails is raised at every look. Smaller ones are done at the call where nothing
-/// that they touch is on its way: that takes less time than handing them over. Always done at the call are those on
+/// that they touch is pending: that takes less time than handing them over. Always done at the call are those on
 /// sparse arrays and on foreign memory (from_pointer, DLPack), of operators that keep a state, and inside an operation.
 inline void set_asynchronous(bool on, std::int64_t from = detail::large_call) {
   detail::install_order();

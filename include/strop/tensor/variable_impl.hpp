@@ -37,7 +37,7 @@ class OnEngine final : public Pending {
   void settle() {
     if (!used_here()) Engine::global().settle(variable_);
   }
-  // What a bulk has gathered is on its way as well, and it is not for this question to send it off.
+  // What a bulk has gathered is pending as well, and it is not for this question to send it off.
   bool idle() const { return Gathering::current == nullptr && variable_.idle(); }
   std::uint64_t writes() const {
     Gathering::flush_current();  // what is gathered is counted when it is sent off

@@ -252,7 +252,7 @@ TEST_CASE("running a graph is not recorded and leaves the thread's mode alone") 
   v.attach_grad();
   auto run = quadratic(var("x"), {.a = 1}).bind(cpu(), {{"x", v}});
   const record scope;
-  CHECK_FALSE(run.forward(false)[0].body().lineage);
+  CHECK_FALSE(run.forward(false)[0].body().gradient_node);
   CHECK(is_recording());
   CHECK(is_training());
 }

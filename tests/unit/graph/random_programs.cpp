@@ -134,7 +134,7 @@ TEST_CASE("random programs") {
     {
       strop::record scope;
       y = evaluate(program, leaves);
-      const bool depends = static_cast<bool>(y.body().lineage);
+      const bool depends = static_cast<bool>(y.body().gradient_node);
       if (depends) y.backward(weights);
     }
 

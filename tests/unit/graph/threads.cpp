@@ -87,7 +87,7 @@ struct AlsoDifferentiates : Function {
 TEST_CASE("threads call const members of one dense array") {
   for (const std::int64_t rows : {std::int64_t{3}, std::int64_t{1} << 17}) {
     const NDArray x = random::uniform({rows, 4}).to(f64);
-    const NDArray y = plus(x, x), z = x.detach();  // large ones are on their way
+    const NDArray y = plus(x, x), z = x.detach();  // large ones are pending
     std::atomic<double> sink = 0;
     const auto see = [&](const NDArray& a) { sink = a[0].to_vector<double>()[0]; };
     meet({[&] { sink = static_cast<double>(x.size() + x.ndim() + x.shape()[0] + x.nnz()); },

@@ -65,12 +65,12 @@ struct TraceMask {
 inline constexpr Op<TraceMask> mask;
 
 bool is_one_step(const NDArray& y) {
-  return static_cast<bool>(static_cast<const detail::TapeNode*>(y.body().lineage.get())->function);
+  return static_cast<bool>(static_cast<const detail::TapeNode*>(y.body().gradient_node.get())->function);
 }
 
 }  // namespace
 
-TEST_CASE("a recorded call is one step of the tape, planned like a bound graph, as often as calls are on their way") {
+TEST_CASE("a recorded call is one step of the tape, planned like a bound graph, as often as calls are pending") {
   const NDArray x = array<double>({0.5, 3}), w = array<double>({2, -1}), b = array<double>({1, 1});
   const auto g = [&](const NDArray& v) {
     return plus(times(quadratic(v, {.a = 1, .b = 1}), w), times(b, quadratic(v, {.c = 3})));

@@ -40,7 +40,7 @@ TEST_CASE("an unknown type is a local store, and is told of") {
   const LogSink before = set_log_sink([](std::string_view message) noexcept { said = message; });
   CHECK(KVStore::create("my_store").type() == "my_store");
   set_log_sink(before);
-  CHECK(said == "KVStore: 'my_store' is no known type, and so a local store, as in the original");
+  CHECK(said == "KVStore: 'my_store' is no known type, and so a local store, as in MXNet");
 }
 
 TEST_CASE("what this version does not have is refused") {

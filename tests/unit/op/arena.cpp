@@ -144,7 +144,7 @@ TEST_CASE("arena: calls on parts are handed to the engine, and return before the
   CHECK(values(b) == all(3));
 }
 
-TEST_CASE("arena: what goes while calls on it are on their way keeps the memory until they have run") {
+TEST_CASE("arena: what goes while calls on it are pending keeps the memory until they have run") {
   const Handed handed;
   const NDArray result = strop::zeros({rows});
   std::optional<Gate> gate;

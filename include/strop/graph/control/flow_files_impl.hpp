@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Loops and branches in files: the original's attributes beside the sub-graphs, which say by position what is what.
+/// Loops and branches in files: MXNet's attributes beside the sub-graphs, which say by position what is what.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/printable.hpp>

@@ -26,7 +26,7 @@ namespace detail {
 STROP_IMPL Device narrowest_device(const PassGraph& graph) {
   Device at = graph.device;
   for (const auto& [name, there] : graph.groups)
-    if (!way_of(there).defers) at = there;
+    if (!backend_of(there).defers) at = there;
   return at;
 }
 
@@ -139,7 +139,7 @@ STROP_IMPL void run_passes(Span<const Pass> passes, PassGraph& graph) {
   bool knows = false;
   for (const Pass& pass : passes) {
     if (pass.when != Pass::always) {
-      if (graph.as_written || (pass.when == Pass::for_loops && !way_of(narrowest_device(graph)).defers)) continue;
+      if (graph.as_written || (pass.when == Pass::for_loops && !backend_of(narrowest_device(graph)).defers)) continue;
       if (!knows) knows = know(graph);
       if (!knows) continue;
     }

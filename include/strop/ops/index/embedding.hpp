@@ -91,7 +91,7 @@ struct EmbeddingGradient {
 /// _contrib_SparseEmbedding: Embedding with a gradient of `weight` that is row-sparse, under the name that older models
 /// have for it.
 ///
-/// `deterministic` asked the original for sums in one order, which they have here always.
+/// `deterministic` asked MXNet for sums in one order, which they have here always.
 /// Example: `sparse_embedding(array({1}), array({{1, 2}, {3, 4}}), {.input_dim = 2, .output_dim = 2})` is [[3, 4]].
 struct SparseEmbedding {
   Required<std::int64_t> input_dim = {}, output_dim = {};

@@ -92,7 +92,7 @@ struct ExpandDims {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// A result without axes has shape (1,), as the original's. Error: an axis that is given has another extent, or is
+/// A result without axes has shape (1,), as MXNet's. Error: an axis that is given has another extent, or is
 /// given twice. All types. `squeeze(zeros({1, 3}))` has shape (3,).
 struct Squeeze {
   Axes axis = {};

@@ -19,7 +19,7 @@ struct Beside {
   E share = 0;
   bool has_low = false, has_high = false;
 
-  /// Beyond the ends there are no elements; neither are there around what is no number.
+  /// Beyond the ends there are no elements; neither are there around NaN.
   static Beside within(E at, std::int64_t extent) {
     if (!(at > E(-1) && at < static_cast<E>(extent))) return {};
     const E before = std::floor(at);

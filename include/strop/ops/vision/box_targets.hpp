@@ -13,7 +13,7 @@
 namespace strop::inline v0 {
 
 /// _contrib_bipartite_matching: pairs of a row and a column of a matrix of scores, the best score first, each in one
-/// pair at most. Of equal scores the first in the matrix comes first; one that is no number makes no pair.
+/// pair at most. Of equal scores the first in the matrix comes first; one that is NaN makes no pair.
 ///
 /// data (…, N, M); the outputs are (…, N), the column of each row, and (…, M), the row of each column, −1 for none.
 /// With topk above 0 there are up to topk + 1 pairs, as in MXNet. Floating types; sparse arrays by the dense fallback.

@@ -31,12 +31,12 @@ struct Box {
     to[2] = corners ? right : right - left;
     to[3] = corners ? bottom : bottom - top;
   }
-  /// 0 where it has no extent, or a coordinate is no number.
+  /// 0 where it has no extent, or a coordinate is NaN.
   E area() const { return right > left && bottom > top ? (right - left) * (bottom - top) : E(0); }
   /// The part that both cover of what one of them covers; 0 where that is nothing.
   E overlap(const Box& with) const {
     const E mine = area(), other = with.area();
-    if (!(mine > E(0) && other > E(0))) return E(0);  // the part below would leave out what is no number
+    if (!(mine > E(0) && other > E(0))) return E(0);  // the part below would leave out NaN
     const Box both{std::max(left, with.left), std::max(top, with.top), std::min(right, with.right),
                    std::min(bottom, with.bottom)};
     const E common = both.area();

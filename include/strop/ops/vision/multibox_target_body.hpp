@@ -172,7 +172,7 @@ inline void MultiBoxTarget::mine(const detail::AnchorObjects<E>& object, const E
     for (std::int64_t c = 1; c < classes; ++c) greatest = std::max(greatest, predictions[c * count + j]);
     for (std::int64_t c = 0; c < classes; ++c) total += std::exp(predictions[c * count + j] - greatest);
     const E nothing = std::exp(predictions[j] - greatest) / total;
-    candidates.push_back({nothing >= E(0) ? nothing : E(-1), j});  // what is no number has no order
+    candidates.push_back({nothing >= E(0) ? nothing : E(-1), j});  // NaN has no order
   }
   if (candidates.size() < most)
     fail("_contrib_multi_box_target: an image has fewer anchors for class 0 than negative_mining_ratio asks for");

@@ -95,7 +95,7 @@ class ImageProposals {
   List<std::int64_t> best(std::int64_t looked_at, std::int64_t wanted, E threshold) const {
     List<std::int64_t> order(boxes_.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    const auto above = [](E a, E b) { return a > b || (a == a && b != b); };  // what is no number comes last
+    const auto above = [](E a, E b) { return a > b || (a == a && b != b); };  // NaN comes last
     const auto before = [&](std::int64_t a, std::int64_t b) {
       return above(scores_[a], scores_[b]) || (!above(scores_[b], scores_[a]) && a < b);
     };

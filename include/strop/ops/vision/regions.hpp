@@ -40,7 +40,7 @@ struct Largest;
 /// data (batch, channels, rows, columns), rois (count, 5): the image, and left, top, right and bottom, which times
 /// spatial_scale are rounded to columns and rows of data, all inclusive; the result (count, channels) of pooled_size. A
 /// part begins and ends where elements do, so that parts overlap. A part without elements and a region of an image that
-/// is not there are 0. What is no number is left out; a part of nothing else is −∞. Floating types; sparse arrays by
+/// is not there are 0. NaN is left out; a part of nothing else is −∞. Floating types; sparse arrays by
 /// the dense fallback. Of equal maxima the first gets the gradient, rois none. The gradient finds the maxima again, so
 /// there is no hidden output as MXNet's maxidx. Error: other dimensions, a pooled_size that is not two numbers.
 ///

@@ -108,7 +108,7 @@ struct PartSamples {
   List<std::int64_t> ends;  // behind the samples of each part
   E count;
 
-  /// A region that begins or ends where no axis does, or whose extents are no numbers, has no samples.
+  /// A region that begins or ends where no axis does, or whose extents are NaN, has no samples.
   PartSamples(E begin, E size, std::int64_t parts, int ratio, std::int64_t extent) {
     const E step = size / static_cast<E>(parts);
     count = ratio > 0 ? static_cast<E>(ratio) : std::ceil(step);

@@ -78,7 +78,7 @@ struct GridGenerator {
 /// 1 at the last, linear between the elements along both axes; beyond them data is 0.
 ///
 /// data (batch, channels, rows, columns), grid (batch, 2, …) with x before y, the result (batch, channels, …). Floating
-/// types; sparse arrays by the dense fallback. A position that is no number lies beyond. The gradient goes to data and
+/// types; sparse arrays by the dense fallback. A position that is NaN lies beyond. The gradient goes to data and
 /// grid, and at the elements is that of the side behind them. MXNet's hidden output, which its cuDNN writes, is left
 /// out. Error: other dimensions.
 ///

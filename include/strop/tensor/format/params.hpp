@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The original's `.params` files: lists of arrays, dense and sparse, with or without names.
+/// MXNet's `.params` files: lists of arrays, dense and sparse, with or without names.
 #pragma once
 #include <strop/tensor/format/elements.hpp>
 #include <strop/tensor/ndarray.hpp>
@@ -62,7 +62,7 @@ inline NDArray read_sparse(Input& in, const Shape& shape, Storage storage, const
   const std::int64_t count = places.ndim() == 1 ? places[0] : -1;
   Shape values{count};
   for (int i = 1; storage == row_sparse && i < shape.ndim(); ++i) values.push_back(shape[i]);
-  // The original writes the shape of the values before it waits for them: their number is that of the indices.
+  // MXNet writes the shape of the values before it waits for them: their number is that of the indices.
   Shape claimed = stored;
   if (!claimed.empty()) claimed[0] = count;
   const bool fits = count == 0 || (count > 0 && claimed == values);
@@ -176,7 +176,7 @@ inline void write_params_array(Output& out, const NDArray& given) {
   out.number(std::int32_t{0});
   out.number(static_cast<std::int32_t>(a.dtype()));
   std::vector<NDArray> parts;
-  if (a.storage() == csr) parts.push_back(as_type(a.indptr(), i64));  // which is what the original reads
+  if (a.storage() == csr) parts.push_back(as_type(a.indptr(), i64));  // which is what MXNet reads
   if (a.storage() != dense) parts.push_back(as_type(a.indices(), i64));
   for (const NDArray& part : parts) {
     out.number(static_cast<std::int32_t>(i64));

@@ -30,7 +30,7 @@ struct Loop {
   ThrowingBody body = nullptr;
   void* context = nullptr;
   int shares = 1;
-  int entered = 1;             // helpers that ever came, the caller included (under the crew's lock)
+  int entered = 1;             // helpers that ever came, the caller included (under the thread_pool's lock)
   std::atomic<int> inside{0};  // helpers that have not left
   // Helpers are inside the operation that the caller is inside of: they do not wait for what it uses.
   const CallMode mode{nullptr, call_mode.training, call_mode.operation};
@@ -118,10 +118,10 @@ class LoopSection {
 };
 
 /// The helper threads of parallel loops. They start with the first loop that wants them and are joined at exit.
-class Crew {
+class ThreadPool {
  public:
   /// Never destroyed: loops of other static objects' destructors find it closed and run on their caller.
-  static Crew& get();
+  static ThreadPool& get();
 
   /// Publishes the loop to as many helpers as are wanted, of whom it wakes at most `wakes`; false where it had better
   /// run on its caller alone.
@@ -161,10 +161,10 @@ class Crew {
 
  private:
   struct Closer {
-    ~Closer() { Crew::get().shut(); }
+    ~Closer() { ThreadPool::get().shut(); }
   };
 
-  /// In the child of a fork: the crew has forgotten the loop, and what helpers had begun of it is done nowhere.
+  /// In the child of a fork: the thread_pool has forgotten the loop, and what helpers had begun of it is done nowhere.
   static void lose(Loop& loop) {
     if (loop.inside.load(std::memory_order_relaxed) == 0 || loop.error) return;
     try {
@@ -193,7 +193,8 @@ class Crew {
       static Closer closer;
     }
     if (started_ >= Loop::max_shares - 1) return false;
-    if (!threads_[started_].start([](void* crew) -> void* { return static_cast<Crew*>(crew)->help(), nullptr; }, this))
+    if (!threads_[started_].start(
+            [](void* thread_pool) -> void* { return static_cast<ThreadPool*>(thread_pool)->help(), nullptr; }, this))
       return false;
     ++started_;
     return true;
@@ -273,16 +274,16 @@ class Crew {
 
   static void before_fork() noexcept { get().lock_.lock(); }
   static void after_fork(bool child) noexcept {
-    Crew& crew = get();
+    ThreadPool& thread_pool = get();
     if (child) {  // only the forking thread lives on
-      crew.started_ = crew.sleeping_ = 0;
-      crew.first_ = nullptr;
-      crew.wake_.reset();
+      thread_pool.started_ = thread_pool.sleeping_ = 0;
+      thread_pool.first_ = nullptr;
+      thread_pool.wake_.reset();
       busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
     }
-    crew.lock_.unlock();
+    thread_pool.lock_.unlock();
   }
-  static inline constinit ForkPart forks_{ForkPlace::crew, before_fork, after_fork};
+  static inline constinit ForkPart forks_{ForkPlace::thread_pool, before_fork, after_fork};
 
   /// How long a helper waits for the next loop before it sleeps, in nanoseconds.
   static constexpr std::int64_t patience = 20'000;
@@ -297,8 +298,8 @@ class Crew {
   Semaphore wake_;
   Thread threads_[Loop::max_shares];
 };
-inline constinit Crew all_helpers;
-STROP_IMPL Crew& Crew::get() { return all_helpers; }
+inline constinit ThreadPool all_helpers;
+STROP_IMPL ThreadPool& ThreadPool::get() { return all_helpers; }
 
 /// A loop on the host's pool: its threads see a body that does not throw.
 STROP_IMPL void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {
@@ -353,12 +354,12 @@ STROP_IMPL void run_parallel(std::int64_t n, std::int64_t grain, int wakes, Thro
   loop.context = context;
   loop.shares = helpers + 1;
   loop.cut();
-  if (!Crew::get().open(loop, loop.shares - 1, wakes)) {
+  if (!ThreadPool::get().open(loop, loop.shares - 1, wakes)) {
     body(context, 0, n);
     return;
   }
   loop.work(0, false);
-  Crew::get().close(loop);
+  ThreadPool::get().close(loop);
   if (loop.error) std::rethrow_exception(loop.error);
 }
 

@@ -4,13 +4,13 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
-#include <strop/library/hosted.hpp>
+#include <strop/library/plugin.hpp>
 
 #include <array>
 #include <utility>
 
 namespace strop::inline v0::detail {
-namespace hosted {
+namespace plugin {
 
 inline std::string_view view_of(strop_text text) { return {text.data, static_cast<std::size_t>(text.size)}; }
 inline strop_text text_of(std::string_view text) { return {text.data(), static_cast<std::int64_t>(text.size())}; }
@@ -31,14 +31,14 @@ struct Collected {
 };
 
 /// The operator whose parameters an object holds.
-inline const HostedOperator& root_of(const void* op) { return **(static_cast<const HostedOperator* const*>(op) - 1); }
+inline const PluginOperator& root_of(const void* op) { return **(static_cast<const PluginOperator* const*>(op) - 1); }
 template <int Order>
 const strop_operator* operator_of(const void* op) {
   return root_of(op).orders[Order]->entry.c;
 }
 
 // Parameters.
-inline const strop_parameter* parameter_of(const ValueType& type) { return static_cast<const HostedType&>(type).c; }
+inline const strop_parameter* parameter_of(const ValueType& type) { return static_cast<const PluginType&>(type).c; }
 inline bool parse(const ValueType& type, void* value, std::string_view text) {
   const strop_parameter* const c = parameter_of(type);
   return c->parse(c, value, text_of(text)) == strop_yes;
@@ -59,9 +59,9 @@ inline bool missing(const ValueType& type, const void* value) {
   const strop_parameter* const c = parameter_of(type);
   return c->missing(c, value) == strop_yes;
 }
-inline const HostedTable& table_of(const ParamTable& table) { return static_cast<const HostedTable&>(table); }
+inline const PluginTable& table_of(const ParamTable& table) { return static_cast<const PluginTable&>(table); }
 inline void name_root(const ParamTable& table, void* object) {
-  *(static_cast<const HostedOperator**>(object) - 1) = table_of(table).root;
+  *(static_cast<const PluginOperator**>(object) - 1) = table_of(table).root;
 }
 inline void construct(const ParamTable& table, void* object) {
   name_root(table, object);
@@ -199,10 +199,10 @@ Resources resources(const void* op, std::span<const Shape> in) {
 }
 
 /// A state that the library made.
-class HostedState final : public StateBox {
+class PluginState final : public StateBox {
  public:
-  HostedState(const strop_operator* c, void* state) : c_(c), state_(state) {}
-  ~HostedState() override { c_->free_state(c_, state_); }
+  PluginState(const strop_operator* c, void* state) : c_(c), state_(state) {}
+  ~PluginState() override { c_->free_state(c_, state_); }
   void* get() override { return state_; }
 
  private:
@@ -218,7 +218,7 @@ Ref<StateBox> make_state(const void* op, Context& ctx, std::span<const Shape> in
   Collected error;
   error.check(c->make_state(c, op, static_cast<std::int32_t>(in.size()), shapes.data(), ctx.train ? 1 : 0, &state,
                             error.sink()));
-  return Ref<StateBox>(new HostedState(c, state));
+  return Ref<StateBox>(new PluginState(c, state));
 }
 
 inline strop_tensor tensor_of(const NDArray& a, bool writes) {
@@ -239,21 +239,21 @@ inline strop_tensor tensor_of(const NDArray& a, bool writes) {
 }
 
 /// A call on its way into a library.
-struct HostedCall {
+struct PluginCall {
   const Call& call;
   std::vector<strop_tensor> tensors;
   std::vector<strop_tensor*> pointers;
   std::vector<NDArray> replaced = {};  // results before they got new room: the call may read what they shared
 };
 
-inline void run_hosted(const Call& call, Context& ctx) {
-  if (has_narrow_indices(call)) return run_on_wide_indices(call, ctx, &run_hosted);  // the layout has wide ones
-  const strop_operator* const c = static_cast<const HostedEntry&>(call.entry).c;
+inline void run_plugin(const Call& call, Context& ctx) {
+  if (has_narrow_indices(call)) return run_on_wide_indices(call, ctx, &run_plugin);  // the layout has wide ones
+  const strop_operator* const c = static_cast<const PluginEntry&>(call.entry).c;
   const Index n = call.inputs.size(), m = call.out.size();
-  HostedCall hosted{call, {}, {}};
-  for (const NDArray* a : call.inputs) hosted.tensors.push_back(tensor_of(*a, false));
-  for (const NDArray& a : call.out) hosted.tensors.push_back(tensor_of(a, true));
-  for (strop_tensor& t : hosted.tensors) hosted.pointers.push_back(&t);
+  PluginCall plugin{call, {}, {}};
+  for (const NDArray* a : call.inputs) plugin.tensors.push_back(tensor_of(*a, false));
+  for (const NDArray& a : call.out) plugin.tensors.push_back(tensor_of(a, true));
+  for (strop_tensor& t : plugin.tensors) plugin.pointers.push_back(&t);
   List<std::int32_t, 4> requests(m);
   for (Index k = 0; k < m; ++k) requests[k] = static_cast<std::int32_t>(call.requests[k]);
   strop_call to{};
@@ -261,8 +261,8 @@ inline void run_hosted(const Call& call, Context& ctx) {
   to.params = call.params;
   to.inputs = static_cast<std::int32_t>(n);
   to.outputs = static_cast<std::int32_t>(m);
-  to.in = hosted.pointers.data();
-  to.out = hosted.pointers.data() + n;
+  to.in = plugin.pointers.data();
+  to.out = plugin.pointers.data() + n;
   to.requests = requests.data();
   to.train = ctx.train ? 1 : 0;
   if (call.entry.resources != nullptr) {
@@ -276,9 +276,9 @@ inline void run_hosted(const Call& call, Context& ctx) {
     }
   }
   to.state = ctx.state();
-  to.host = &hosted;
+  to.host = &plugin;
   to.make_room = [](void* host, std::int32_t output, std::int64_t stored) -> std::int32_t {
-    HostedCall& self = *static_cast<HostedCall*>(host);
+    PluginCall& self = *static_cast<PluginCall*>(host);
     try {
       NDArray& y = self.call.out[output];
       NDArray& before = self.replaced.emplace_back(NDArray::fresh_shell(y.shape(), y.dtype(), y.device(), y.storage()));
@@ -293,7 +293,7 @@ inline void run_hosted(const Call& call, Context& ctx) {
     }
   };
   to.make_found = [](void* host, std::int32_t output, std::int32_t rank, const std::int64_t* shape) -> std::int32_t {
-    HostedCall& self = *static_cast<HostedCall*>(host);
+    PluginCall& self = *static_cast<PluginCall*>(host);
     try {
       NDArray& y = self.call.out[output];
       allocate_found(y, {shape, static_cast<std::size_t>(rank)});
@@ -335,15 +335,15 @@ void fill_functions(Entry& e, const strop_operator& c) {
   if (c.operations != nullptr) e.operations = &operations<Order>;
   if (c.resources != nullptr) e.resources = &resources<Order>;
   if (c.make_state != nullptr) e.cpu.make_state = &make_state<Order>;
-  if (c.run != nullptr && c.dense_form != 0) e.cpu.run[Order] = &run_hosted;
-  if (c.run != nullptr && c.sparse_forms != 0) e.cpu.run_sparse[Order] = &run_hosted;
+  if (c.run != nullptr && c.dense_form != 0) e.cpu.run[Order] = &run_plugin;
+  if (c.run != nullptr && c.sparse_forms != 0) e.cpu.run_sparse[Order] = &run_plugin;
 }
 
-STROP_IMPL void fill_table(HostedOperator& h, const HostedOperator& root) {
+STROP_IMPL void fill_table(PluginOperator& h, const PluginOperator& root) {
   const strop_operator& c = *h.entry.c;
   for (std::int64_t i = 0; i < c.parameters; ++i) {
     const strop_parameter& p = *c.parameter[i];
-    HostedType& type = h.types.emplace_back();
+    PluginType& type = h.types.emplace_back();
     type.c = &p;
     for (std::int64_t k = 0; k < p.words; ++k) type.list.push_back(view_of(p.word[k]));
     type.name = view_of(p.type);
@@ -361,7 +361,7 @@ STROP_IMPL void fill_table(HostedOperator& h, const HostedOperator& root) {
   }
   for (std::int64_t i = 0; i < c.param_aliases; ++i)
     h.param_aliases.push_back({view_of(c.param_alias[2 * i]), view_of(c.param_alias[2 * i + 1])});
-  HostedTable& table = h.table;
+  PluginTable& table = h.table;
   table.fields = h.fields;
   table.ranges = h.ranges;
   table.aliases = h.param_aliases;
@@ -377,9 +377,9 @@ STROP_IMPL void fill_table(HostedOperator& h, const HostedOperator& root) {
   table.root = &root;
 }
 
-STROP_IMPL std::unique_ptr<HostedOperator> make_hosted(const strop_operator* c, HostedOperator* root, int order) {
-  std::unique_ptr<HostedOperator> made(new HostedOperator);
-  HostedOperator& h = *made;
+STROP_IMPL std::unique_ptr<PluginOperator> make_plugin(const strop_operator* c, PluginOperator* root, int order) {
+  std::unique_ptr<PluginOperator> made(new PluginOperator);
+  PluginOperator& h = *made;
   if (root == nullptr) root = &h;
   h.entry.c = c;
   root->orders[order] = &h;
@@ -411,7 +411,7 @@ STROP_IMPL std::unique_ptr<HostedOperator> make_hosted(const strop_operator* c, 
   e.loops = {c->loop_f32, c->loop_f64, c->loop_i64, c->gives_real != 0};
   e.slot = &h.slot;
   e.order = order;
-  constexpr void (*fill[hosted_orders])(Entry&, const strop_operator&) = {
+  constexpr void (*fill[plugin_orders])(Entry&, const strop_operator&) = {
       &fill_functions<0>, &fill_functions<1>, &fill_functions<2>, &fill_functions<3>, &fill_functions<4>};
   fill[order](e, *c);
   if (c->takes != nullptr) {
@@ -423,8 +423,8 @@ STROP_IMPL std::unique_ptr<HostedOperator> make_hosted(const strop_operator* c, 
     e.takes = f16s ? (bf16s ? &takes<all> : &takes<no_bf16>) : bf16s ? &takes<no_f16> : &takes < no_f16 & no_bf16 > ;
   }
   e.gradient.zero = c->zero_gradient != 0;
-  if (c->gradient != nullptr && order + 1 < hosted_orders) {
-    h.gradient = make_hosted(c->gradient, root, order + 1);
+  if (c->gradient != nullptr && order + 1 < plugin_orders) {
+    h.gradient = make_plugin(c->gradient, root, order + 1);
     e.gradient.entry = &h.gradient->entry;
     e.gradient.heads = c->gradient_heads;
     e.gradient.in = c->gradient_in;
@@ -434,10 +434,10 @@ STROP_IMPL std::unique_ptr<HostedOperator> make_hosted(const strop_operator* c, 
   return made;
 }
 
-}  // namespace hosted
+}  // namespace plugin
 
-STROP_IMPL std::unique_ptr<HostedOperator> host_operator(const strop_operator* c) {
-  return hosted::make_hosted(c, nullptr, 0);
+STROP_IMPL std::unique_ptr<PluginOperator> host_operator(const strop_operator* c) {
+  return plugin::make_plugin(c, nullptr, 0);
 }
 
 }  // namespace strop::inline v0::detail

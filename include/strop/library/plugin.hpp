@@ -14,33 +14,33 @@
 namespace strop::inline v0::detail {
 
 /// Gradients of gradients that are kept apart, the operator itself being the first.
-inline constexpr int hosted_orders = 5;
+inline constexpr int plugin_orders = 5;
 
 /// A type of a parameter that the library parses and prints.
-struct HostedType : ValueType {
+struct PluginType : ValueType {
   const strop_parameter* c;
   std::vector<std::string_view> list;  // of words
 };
 
-struct HostedOperator;
-/// The parameters of a hosted operator. In front of an object stands which operator it is of, because an entry's
+struct PluginOperator;
+/// The parameters of a plugin operator. In front of an object stands which operator it is of, because an entry's
 /// functions are given the object alone.
-struct HostedTable : ParamTable {
+struct PluginTable : ParamTable {
   const strop_operator* c;
-  const HostedOperator* root;
+  const PluginOperator* root;
 };
 
 /// An entry that knows what it was made of.
-struct HostedEntry : Entry {
+struct PluginEntry : Entry {
   const strop_operator* c = nullptr;
 };
 
 /// The operator, or its gradient of some order. Never taken down: calls on their way, tapes and graphs refer to it.
-struct HostedOperator {
-  HostedEntry entry;
-  const HostedOperator* orders[hosted_orders] = {};  // of the operator: itself and its gradients
-  HostedTable table;
-  std::deque<HostedType> types;
+struct PluginOperator {
+  PluginEntry entry;
+  const PluginOperator* orders[plugin_orders] = {};  // of the operator: itself and its gradients
+  PluginTable table;
+  std::deque<PluginType> types;
   std::vector<Field> fields;
   std::vector<Range> ranges;
   std::vector<ParamAlias> param_aliases;
@@ -48,10 +48,10 @@ struct HostedOperator {
   std::vector<Note> notes;
   std::vector<Share> shares;
   Slot slot;
-  std::unique_ptr<HostedOperator> gradient;
+  std::unique_ptr<PluginOperator> gradient;
 };
 
 /// An operator of the program for one of a library.
-std::unique_ptr<HostedOperator> host_operator(const strop_operator* c);
+std::unique_ptr<PluginOperator> host_operator(const strop_operator* c);
 
 }  // namespace strop::inline v0::detail
