@@ -29,7 +29,9 @@ class WrongCall : public Error {
 
 struct TrainOptions {
   std::string net = "mlp", mode = "eager", activation = "relu", data = "/usr/share/datasets/fashion-mnist", plot;
-  int epochs = 10, batch = 128;
+  std::string kvstore, checkpoint;  // the type of store that trains; what the names of checkpoints begin with
+  bool progress = false, resume = false;
+  int epochs = 10, batch = 128, parts = 1, checkpoint_every = 1;
   double rate = 0.1, momentum = 0.9;
   std::uint64_t seed = 1;
 };

@@ -28,6 +28,20 @@ void add_train(CLI::App& app, int& status) {
   train->add_option("--seed", seed)->capture_default_str();
   train->add_option("--data", options.data, "Folder with the four idx files (gzip or plain)")->capture_default_str();
   train->add_option("--plot", options.plot, "Where the picture of loss and accuracy goes (SVG)");
+  train->add_option("--kvstore", options.kvstore,
+                    "Store that trains: local, device, dist_sync, dist_async; under mpirun dist_sync");
+  train
+      ->add_option(
+          "--parts", options.parts,
+          "Parts of each batch whose gradients are added up, as of so many workers: the same bits in one process")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  train->add_flag("--progress", options.progress, "A line every five seconds; it names a worker for whom others wait");
+  train->add_option("--checkpoint", options.checkpoint, "Prefix of the files that --resume goes on from");
+  train->add_option("--checkpoint-every", options.checkpoint_every, "Epochs between two of them")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  train->add_flag("--resume", options.resume, "Go on from the newest checkpoint, if there is one");
   train->callback([&status] {
     if (!strop::detail::parse_integer(seed, options.seed))
       throw strop::command::WrongCall(strop::cat("train: --seed is '", strop::detail::printable(seed, 100),

@@ -79,13 +79,13 @@ X Network::scores(const X& x, const std::vector<X>& p) const {
   return fully_connected(hidden, p[6], p[7], {.num_hidden = classes_});
 }
 
-std::vector<NDArray> Network::values() const {
+std::vector<NDArray> Network::parameters() const {
   std::vector<NDArray> all;
   for (const Parameter& parameter : parameters_) all.push_back(parameter.value);
   return all;
 }
 
-NDArray Network::train(float rate, float momentum) {
+NDArray Network::gradients() {
   NDArray probabilities;
   if (graph_) {
     probabilities = graph_->forward(true)[0];
@@ -93,17 +93,24 @@ NDArray Network::train(float rate, float momentum) {
   } else {
     {
       record scope;
-      probabilities = softmax_output(scores(batch_.pixels, values()), batch_.classes);
+      probabilities = softmax_output(scores(batch_.pixels, parameters()), batch_.classes);
     }
     probabilities.backward();
   }
+  return probabilities;
+}
+
+void Network::step(float rate, float momentum) const {
   const float rescale = 1.0F / static_cast<float>(batch_.pixels.shape()[0]);
   for (const Parameter& p : parameters_)
     sgd_mom_update(p.value, p.value.grad(), p.momentum, {.lr = rate, .momentum = momentum, .rescale_grad = rescale},
                    into(p.value));
-  return probabilities;
 }
 
-NDArray Network::recognise() { return graph_ ? graph_->forward(false)[0] : scores(batch_.pixels, values()); }
+NDArray Network::recognise() { return graph_ ? graph_->forward(false)[0] : scores(batch_.pixels, parameters()); }
+
+double rate_of(const TrainOptions& options, int epoch) {
+  return options.rate * (0.525 + 0.475 * std::cos(3.14159265358979 * epoch / options.epochs));
+}
 
 }  // namespace strop::command

@@ -26,8 +26,12 @@ class Network {
 
   /// "784-256-10", "LeNet": what the lines and the picture call it.
   const std::string& title() const { return title_; }
-  /// The probabilities of the classes for what is in the batch, then gradients and a step of the parameters.
-  NDArray train(float rate, float momentum);
+  /// The probabilities of the classes for what is in the batch; the parameters have their gradients then.
+  NDArray gradients();
+  /// A step along them.
+  void step(float rate, float momentum) const;
+  /// Weight and bias of each layer.
+  std::vector<NDArray> parameters() const;
   /// What the batch is recognised by: the greatest is that of the class.
   NDArray recognise();
 
@@ -40,7 +44,6 @@ class Network {
   X scores(const X& x, const std::vector<X>& p) const;
   NDArray activated(const NDArray& x) const;
   Symbol activated(const Symbol& x) const;
-  std::vector<NDArray> values() const;
 
   bool lenet_;
   const Entry& activation_;
@@ -51,5 +54,8 @@ class Network {
   std::vector<Parameter> parameters_;  // weight and bias of each layer
   std::optional<Executor> graph_;
 };
+
+/// The learning rate of an epoch, from 0 on: it falls along a cosine to a twentieth of itself.
+double rate_of(const TrainOptions& options, int epoch);
 
 }  // namespace strop::command

@@ -9,6 +9,7 @@
 #include <strop/kvstore/transport.hpp>
 #include <strop/tensor/ndarray.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -59,6 +60,34 @@ inline std::string result_in(std::string_view outcome) {
   return std::string(said);
 }
 
+/// What went over the wire, of a transport and those apart from it.
+struct Traffic : Counted {
+  std::atomic<std::int64_t> sent{0}, received{0};
+};
+
+/// Another transport whose bytes are counted.
+class MeteredTransport final : public Transport {
+ public:
+  MeteredTransport(Ref<Transport> inner, Ref<Traffic> traffic)
+      : inner_(std::move(inner)), traffic_(std::move(traffic)) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  STROP_IMPL void exchange(Span<const Message> sends, Span<const Message> receives, std::string_view what) override;
+  STROP_IMPL Ref<Transport> apart() override;
+  STROP_IMPL int receive_any(List<std::byte>& message, const std::atomic<bool>& stop) override;
+  STROP_IMPL void give_up(const std::string& why) override;
+
+ private:
+  const Ref<Transport> inner_;
+  const Ref<Traffic> traffic_;
+};
+
+/// How long a store has exchanged, in nanoseconds, and what it has sent and received.
+struct ExchangeTimes {
+  std::int64_t sent = 0, received = 0, exchanging = 0;
+  List<std::int64_t> waiting;  // of each worker, for those that came later
+};
+
 /// The messages of one store, in the order of its calls, which is the same on all workers. One engine variable stands
 /// for all of them: no two are under way at once, and none overtakes another.
 ///
@@ -97,17 +126,20 @@ class Exchange {
   /// Has every later exchange fail with this sentence.
   void end(const std::string& why);
   bool has_failed();
+  /// What is known of the exchanges that are done.
+  ExchangeTimes times();
   /// Whether a call of this store has thrown such a failure.
   bool has_told() const { return told_; }
 
  private:
   /// What a worker says before each exchange, so that those who are at another one are told of it.
   struct Header {
-    std::uint32_t magic = 0x4b565331;  // of this layout: workers of another version are refused
+    std::uint32_t magic = 0x4b565332;  // of this layout: workers of another version are refused
     std::int32_t kind = 0;
     std::uint64_t number = 0, key = 0, shape = 0;
     std::int32_t dtype = 0, reserved = 0;
     std::int64_t count = 0;
+    std::int64_t waited = 0;  // nanoseconds for others, in all exchanges before
   };
   enum Kind : std::int32_t { add = 1, add_packed, add_rows, first, first_text, meet, all_texts };
   static constexpr Index most_together = 4096;  // bytes that go with the header
@@ -115,8 +147,7 @@ class Exchange {
   Header header(Kind kind, const std::string& key, const NDArray* like, Index count) const;
   /// Tells the others, and refuses what does not go together. `payload` bytes, few, go with it; those of worker k then
   /// lie in others + k · room, room = payload.
-  void greet(const Header& own, const std::string& what, Span<const std::byte> payload, std::byte* others,
-             List<Header>& all);
+  void greet(Header own, const std::string& what, Span<const std::byte> payload, std::byte* others, List<Header>& all);
   void add_all(Header own, const std::string& what, const NDArray& from, const NDArray& total);
   void add_all_packed(Header own, const std::string& what, const NDArray& packed, float threshold,
                       const NDArray& total);
@@ -127,10 +158,14 @@ class Exchange {
   template <class F>
   void guarded(F&& f);
 
+  const Ref<Traffic> traffic_;
   const Ref<Transport> transport_;
   Engine::Variable wire_;
   std::uint64_t number_ = 0;  // of exchanges that were asked for
   SpinLock failure_lock_;
+  SpinLock times_lock_;
+  std::int64_t exchanging_ = 0;
+  List<std::int64_t> waiting_;
   std::string failure_;  // after one nothing is exchanged any more
   bool told_ = false;    // of the thread that uses the store
   WaitingThread thread_;

@@ -44,8 +44,30 @@ inline std::uint64_t text_hash(std::string_view text) {
   return hash;
 }
 
+STROP_IMPL void MeteredTransport::exchange(Span<const Message> sends, Span<const Message> receives,
+                                           std::string_view what) {
+  inner_->exchange(sends, receives, what);
+  std::int64_t out = 0, in = 0;
+  for (const Message& m : sends) out += m.size;
+  for (const Message& m : receives) in += m.received != nullptr ? *m.received : m.size;
+  traffic_->sent.fetch_add(out, std::memory_order_relaxed);
+  traffic_->received.fetch_add(in, std::memory_order_relaxed);
+}
+STROP_IMPL Ref<Transport> MeteredTransport::apart() {
+  return Ref<Transport>(new MeteredTransport(inner_->apart(), traffic_));
+}
+STROP_IMPL int MeteredTransport::receive_any(List<std::byte>& message, const std::atomic<bool>& stop) {
+  const int worker = inner_->receive_any(message, stop);
+  if (worker >= 0) traffic_->received.fetch_add(message.size(), std::memory_order_relaxed);
+  return worker;
+}
+STROP_IMPL void MeteredTransport::give_up(const std::string& why) { inner_->give_up(why); }
+
 STROP_IMPL Exchange::Exchange(Ref<Transport> transport)
-    : transport_(std::move(transport)), wire_(Engine::global().variable()) {}
+    : traffic_(new Traffic),
+      transport_(new MeteredTransport(std::move(transport), traffic_)),
+      wire_(Engine::global().variable()),
+      waiting_(transport_->size()) {}
 STROP_IMPL Exchange::~Exchange() {
   try {
     Engine::global().wait_idle(wire_);
@@ -61,11 +83,22 @@ void Exchange::guarded(F&& f) {
     if (!failure_.empty()) fail(failure_);
   }
   try {
+    const std::int64_t began = nanoseconds();
     f();
+    const Hold hold(times_lock_);
+    exchanging_ += nanoseconds() - began;
   } catch (const std::exception& e) {
     end(e.what());
     throw;
   }
+}
+STROP_IMPL ExchangeTimes Exchange::times() {
+  ExchangeTimes made{
+      traffic_->sent.load(std::memory_order_relaxed), traffic_->received.load(std::memory_order_relaxed), 0, {}};
+  const Hold hold(times_lock_);
+  made.exchanging = exchanging_;
+  made.waiting = waiting_;
+  return made;
 }
 STROP_IMPL void Exchange::end(const std::string& why) {
   const Hold hold(failure_lock_);
@@ -137,10 +170,11 @@ STROP_IMPL Exchange::Header Exchange::header(Kind kind, const std::string& key, 
   return made;
 }
 
-STROP_IMPL void Exchange::greet(const Header& own, const std::string& what, Span<const std::byte> payload,
-                                std::byte* others, List<Header>& all) {
+STROP_IMPL void Exchange::greet(Header own, const std::string& what, Span<const std::byte> payload, std::byte* others,
+                                List<Header>& all) {
   const Index workers = size(), room = Index{sizeof(Header)} + most_together;
   List<std::byte> mine(Index{sizeof(Header)} + payload.size()), theirs(workers * room);
+  own.waited = waiting_[rank()];  // one exchange at a time is under way, and only exchanges write it
   copy_bytes(mine.data(), &own, Index{sizeof(Header)});
   if (!payload.empty()) copy_bytes(mine.data() + sizeof(Header), payload.data(), payload.size());
   List<Index> received(workers);
@@ -150,7 +184,9 @@ STROP_IMPL void Exchange::greet(const Header& own, const std::string& what, Span
     sends.push_back({k, mine.data(), mine.size(), nullptr});
     receives.push_back({k, theirs.data() + k * room, room, &received[k]});
   }
+  const std::int64_t began = nanoseconds();
   transport_->exchange(sends, receives, what);
+  const std::int64_t waited = own.waited + nanoseconds() - began;
   all.resize(workers);
   for (int k = 0; k < workers; ++k) {
     if (k == rank()) {
@@ -172,6 +208,8 @@ STROP_IMPL void Exchange::greet(const Header& own, const std::string& what, Span
     if (!payload.empty())
       copy_bytes(others + k * payload.size(), theirs.data() + k * room + sizeof(Header), payload.size());
   }
+  const Hold hold(times_lock_);
+  for (int k = 0; k < workers; ++k) waiting_[k] = k == rank() ? waited : all[k].waited;
 }
 
 /// Small arrays go to everyone with the header. Of large ones each worker adds up a part and gives it to the others, so

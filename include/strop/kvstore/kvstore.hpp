@@ -12,9 +12,11 @@
 #include <strop/kvstore/updater.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace strop::inline v0 {
 namespace optim {
@@ -65,6 +67,17 @@ class KVStore {
   int num_workers() const;
   /// Waits until all workers are here, and have done what they pushed before.
   void barrier();
+
+  /// What this worker has exchanged so far; all zero in one process.
+  struct Statistics {
+    std::int64_t sent = 0, received = 0;  ///< bytes
+    double exchanging = 0;                ///< seconds in exchanges
+    /// Seconds of each worker, by rank, in which it waited for others to begin the same exchange. The slowest is the
+    /// one that has waited least. Of others as they said at the last exchange; in dist_async only that of calls of all
+    /// workers together.
+    std::vector<double> waiting;
+  };
+  Statistics statistics() const;
 
   /// Puts a copy of one array under each key; of a distributed store that of worker 0.
   void init(const Keys& keys, const KeyedArrays& values);

@@ -68,6 +68,20 @@ STROP_IMPL void KVStore::barrier() {
   if (state().workers) state().workers->barrier();
 }
 
+STROP_IMPL KVStore::Statistics KVStore::statistics() const {
+  Statistics made;
+  if (!state().workers) {
+    made.waiting.push_back(0);
+    return made;
+  }
+  const detail::ExchangeTimes times = state().workers->times();
+  made.sent = times.sent;
+  made.received = times.received;
+  made.exchanging = static_cast<double>(times.exchanging) * 1e-9;
+  for (const std::int64_t waiting : times.waiting) made.waiting.push_back(static_cast<double>(waiting) * 1e-9);
+  return made;
+}
+
 STROP_IMPL void KVStore::init(const Keys& keys, const KeyedArrays& values) { state().init(keys, values); }
 STROP_IMPL void KVStore::push(const Keys& keys, const KeyedArrays& values, int priority) {
   state().push("KVStore::push", keys, values, priority);
