@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// `./run demo sparse [FILE [EPOCHS]]`: two models of sparse data learn from the package index of this machine, or from
-/// a file of its form.
+/// `./run demo sparse [FILE [EPOCHS [PARTS]]]`: two models of sparse data learn from the package index of this machine,
+/// or from a file of its form; under mpirun each worker has a part of every batch. One process with as many PARTS as
+/// there would be workers has the same losses, to the last bit.
 #include "../../src/progress.hpp"
 #include "sparse_models.hpp"
 
@@ -21,17 +22,22 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 /// Epochs with a falling rate and a line for each; `test` gives the share of packages of the test set that are right.
 template <class Model, class Test>
 void train(const Model& model, const NDArray& words, const NDArray& labels, Loss loss, float rate, int epochs,
-           Test test) {
+           int parts, Test test) {
+  Sharing sharing(parts);
   for (int e = 1; e <= epochs; ++e) {
     const auto begin = std::chrono::steady_clock::now();
     const std::string title = "epoch " + std::to_string(e) + '/' + std::to_string(epochs);
     strop::command::Progress progress(title, words.shape()[0] / batch);
     const double mean =
         learn(model, words, labels, loss, rate * static_cast<float>(epochs + 1 - e) / static_cast<float>(epochs),
-              [&] { progress.step(); });
+              sharing, [&] { progress.step(); });
     const double seconds = seconds_since(begin);
     progress.finish(fmt::format("loss {:.4f}  test accuracy {:.4f}  {:.2f} s", mean, test(), seconds));
   }
+  if (sharing.store().num_workers() == 1) return;
+  const strop::KVStore::Statistics all = sharing.store().statistics();
+  fmt::print("each of {} workers sent about {:.1f} MB in {:.2f} s, of which the first waited {:.2f} s for others\n",
+             sharing.parts(), static_cast<double>(all.sent) / 1e6, all.exchanging, all.waiting[0]);
 }
 
 /// Of 100: rows that are as the label says.
@@ -87,19 +93,36 @@ void compare_with_dense(const Packages& packages) {
   }
 }
 
-int epochs_of(const char* text) {
+int number_of(const char* what, const char* text, long most) {
   char* end = nullptr;
-  const long epochs = std::strtol(text, &end, 10);
-  if (*text == 0 || *end != 0 || epochs < 1 || epochs > 1000)
-    strop::fail("demo sparse: '", text, "' is no number of epochs, expected 1 to 1000");
-  return static_cast<int>(epochs);
+  const long number = std::strtol(text, &end, 10);
+  if (*text == 0 || *end != 0 || number < 1 || number > most)
+    strop::fail("demo sparse: '", text, "' is no number of ", what, ", expected 1 to ", most);
+  return static_cast<int>(number);
+}
+
+/// The parts of each batch: one for each worker, where there are several.
+int parts_of(int argc, char** argv) {
+  const int asked = argc > 3 ? number_of("parts", argv[3], batch) : 1;
+  if (!Sharing::is_under_mpirun()) {
+    if (batch % asked != 0) strop::fail("demo sparse: a batch of ", batch, " has no ", asked, " equal parts");
+    return asked;
+  }
+  const strop::KVStore workers = strop::KVStore::create("dist_sync");
+  if (batch % workers.num_workers() != 0)
+    strop::fail("demo sparse: a batch of ", batch, " has no ", workers.num_workers(),
+                " equal parts, one for each worker");
+  if (workers.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr)
+    strop::fail("demo sparse: /dev/null cannot be opened");
+  return 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
   const Packages packages = read_packages(argc > 1 ? argv[1] : "");
-  const int epochs = argc > 2 ? epochs_of(argv[2]) : 8;
+  const int epochs = argc > 2 ? number_of("epochs", argv[2], 1000) : 8;
+  const int parts = parts_of(argc, argv);
   const PackageSet &data = packages.train, &tests = packages.test;
   const auto words = static_cast<std::int64_t>(packages.vocabulary.size()),
              classes = static_cast<std::int64_t>(packages.sections.size());
@@ -113,7 +136,7 @@ int main(int argc, char** argv) try {
   const Linear linear(words, classes);
   const std::vector<std::int64_t> expected = tests.sections.to_vector<std::int64_t>();
   std::vector<std::int64_t> found;
-  train(linear, data.words, data.sections, softmax_loss, 0.6f, epochs, [&] {
+  train(linear, data.words, data.sections, softmax_loss, 0.6f, epochs, parts, [&] {
     found = strop::argmax(linear(tests.words), {.axis = 1}).to_vector<std::int64_t>();
     return share_right(found, expected);
   });
@@ -133,10 +156,10 @@ int main(int argc, char** argv) try {
     return [&] { return share_right((model(tests.words) > 0).template to_vector<std::int64_t>(), is_library); };
   };
   const Linear line(words, 1);
-  train(line, data.words, train_labels, logistic_loss, 0.5f, epochs, accuracy_of(line));
+  train(line, data.words, train_labels, logistic_loss, 0.5f, epochs, parts, accuracy_of(line));
   fmt::print("with factors\n");
   const Factors machine(words, 16);
-  train(machine, data.words, train_labels, logistic_loss, 0.1f, epochs, accuracy_of(machine));
+  train(machine, data.words, train_labels, logistic_loss, 0.1f, epochs, parts, accuracy_of(machine));
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
