@@ -7,6 +7,7 @@
 #include "progress.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <strop/core/output.hpp>
@@ -25,7 +26,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,9 +77,19 @@ struct Pictures {
   }
 };
 
+/// The machine's fault, which the next picture would meet as well.
+struct NoPicturesNow : Error {
+  using Error::Error;
+};
+
 std::string bytes_of(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) fail(std::strerror(errno));
+  if (file == nullptr) {
+    const int why = errno;
+    for (const int of_path : {ENOENT, ENOTDIR, EACCES, EISDIR, ELOOP})
+      if (why == of_path) fail(std::strerror(why));
+    throw NoPicturesNow(std::strerror(why));
+  }
   std::string bytes;
   char piece[1 << 16];
   errno = 0;
@@ -84,13 +97,15 @@ std::string bytes_of(const std::string& path) {
   const bool broken = std::ferror(file) != 0;
   const int why = errno;
   std::fclose(file);
-  if (broken) fail(std::strerror(why));
+  if (broken && why == EISDIR) fail(std::strerror(why));
+  if (broken) throw NoPicturesNow(std::strerror(why));
   return bytes;
 }
 
 /// The record of a picture, as it will stand in the file; `why` where there is none.
 struct Packed {
   std::string text, why;
+  bool of_machine = false;  // not of the picture
 };
 Packed packed(const PackOptions& options, const Pictures& pictures, const ImageList::Item& item) {
   try {
@@ -108,7 +123,10 @@ Packed packed(const PackOptions& options, const Pictures& pictures, const ImageL
                                                             : pack({.label = item.label, .id = id}, bytes));
     return made;
   } catch (const std::exception& error) {
-    return {{}, cat("\"", pictures.path(item), "\": ", error.what())};
+    const bool of_machine = dynamic_cast<const detail::NoImageLibrary*>(&error) != nullptr ||
+                            dynamic_cast<const NoPicturesNow*>(&error) != nullptr ||
+                            dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    return {{}, cat("\"", pictures.path(item), "\": ", error.what()), of_machine};
   }
 }
 
@@ -130,10 +148,19 @@ std::uint64_t number_of(const PackOptions& options, const Pictures& pictures) {
 /// The file that is written until all records are in it; what an earlier call wrote of it stays.
 class Part {
  public:
-  Part(std::string path, const ImageList& list) : path_(std::move(path)) {
-    if (::access(path_.c_str(), F_OK) == 0) continue_from(list);
-    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0 || ::ftruncate(file_, size_) != 0 || ::lseek(file_, size_, SEEK_SET) < 0) refuse();
+  Part(std::string path, const Pictures& pictures) : path_(std::move(path)) {
+    struct stat own{}, named{};
+    while (true) {
+      file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      if (file_ < 0) refuse();
+      if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        fail("pack: \"", path_, "\": another call is writing this file");
+      if (::fstat(file_, &own) != 0) refuse();
+      if (::stat(path_.c_str(), &named) == 0 && own.st_ino == named.st_ino && own.st_dev == named.st_dev) break;
+      ::close(file_);  // another call has just finished it
+    }
+    if (own.st_size > 0) continue_from(pictures, own.st_mtim);
+    if (::ftruncate(file_, size_) != 0 || ::lseek(file_, size_, SEEK_SET) < 0) refuse();
   }
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
@@ -155,7 +182,8 @@ class Part {
     count(id, size_ + std::ssize(text));
   }
   void finish(const std::string& to) {
-    if (::fsync(file_) != 0 || ::close(std::exchange(file_, -1)) != 0 || std::rename(path_.c_str(), to.c_str()) != 0)
+    // The lock ends with close(): nobody takes the file up in between.
+    if (::fsync(file_) != 0 || std::rename(path_.c_str(), to.c_str()) != 0 || ::close(std::exchange(file_, -1)) != 0)
       refuse();
   }
 
@@ -166,8 +194,13 @@ class Part {
     size_ = end;
     ++records_;
   }
-  /// Takes whole records over, as long as they are those of the list; pictures without one were left out.
-  void continue_from(const ImageList& list) {
+  /// Takes whole records over, as long as they are those of the list, and of pictures that did not change since they
+  /// were written; pictures without one were left out.
+  void continue_from(const Pictures& pictures, const ::timespec& written) {
+    const ImageList& list = pictures.list;
+    const auto later = [](const ::timespec& a, const ::timespec& b) {
+      return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+    };
     try {
       RecordReader reader(path_);
       for (std::string record; reader.read(record);) {
@@ -175,6 +208,8 @@ class Part {
         std::size_t at = next_;
         while (at < list.items.size() && static_cast<std::uint64_t>(list.items[at].id) != id) ++at;
         if (at == list.items.size()) return;
+        struct stat picture{};
+        if (::stat(pictures.path(list.items[at]).c_str(), &picture) != 0 || later(picture.st_ctim, written)) return;
         next_ = at + 1;
         count(list.items[at].id, reader.tell());
       }
@@ -198,7 +233,7 @@ int pack_pictures(const PackOptions& options) {
   const std::string base = options.to.substr(0, options.to.size() - 4);
   char mark[17];
   std::snprintf(mark, sizeof mark, "%016llx", static_cast<unsigned long long>(number_of(options, pictures)));
-  Part part(cat(options.to, ".", mark, ".part"), pictures.list);
+  Part part(cat(options.to, ".", mark, ".part"), pictures);
   if (part.records() > 0)
     std::fprintf(stderr, "%s: pack: %lld records are there, of a call that was interrupted\n", program().c_str(),
                  static_cast<long long>(part.records()));
@@ -219,11 +254,11 @@ int pack_pictures(const PackOptions& options) {
       progress.step();
       if (made[k].why.empty()) {
         part.add(items[begin + k].id, made[k].text);
-      } else if (options.skip) {
+      } else if (options.skip && !made[k].of_machine) {
         ++skipped;
         std::fprintf(stderr, "%s: pack: left out: %s\n", program().c_str(), made[k].why.c_str());
       } else {
-        fail("pack: ", made[k].why, "; --skip leaves such pictures out");
+        fail("pack: ", made[k].why, made[k].of_machine ? "" : "; --skip leaves such pictures out");
       }
     }
   }

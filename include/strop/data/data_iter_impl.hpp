@@ -7,6 +7,7 @@
 #include <strop/data/data_iter.hpp>
 #include <strop/data/read_ahead.hpp>
 
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -38,6 +39,7 @@ struct DataIter::State {
   std::unique_ptr<detail::BatchStage> stage;
   Item current;
   bool begun = false, ended = false, there = false;  // there: a batch is current
+  std::exception_ptr refused;                        // why it was not resumed: it has no place then
   detail::ReadAhead<Item, Make> ahead;               // last: it stops before what it reads is gone
 };
 
@@ -61,6 +63,7 @@ STROP_IMPL DataIter::State& DataIter::state() const {
 
 STROP_IMPL bool DataIter::next() {
   State& s = state();
+  if (s.refused) std::rethrow_exception(s.refused);
   s.begun = true;
   s.there = s.ended = false;  // where making the batch throws, there is none, and the end was not seen
   s.there = s.ahead.next(s.current);
@@ -81,6 +84,7 @@ STROP_IMPL void DataIter::begin_epoch(bool seen) {
   State& s = state();
   s.there = false;
   s.ahead.restart([&] { s.stage->begin_epoch(seen); });
+  s.refused = nullptr;
   s.begun = s.ended = false;
   s.current.position = s.stage->position();
 }
@@ -99,9 +103,15 @@ STROP_IMPL void DataIter::resume(std::string_view position) {
   State& s = state();
   s.there = s.ended = false;
   s.begun = true;  // until it has been resumed
-  s.ahead.restart([&] {
-    if (!s.stage->resume(position)) fail(s.name, ": this pipeline cannot be resumed");
-  });
+  try {
+    s.ahead.restart([&] {
+      if (!s.stage->resume(position)) fail(s.name, ": this pipeline cannot be resumed");
+    });
+  } catch (...) {  // what was made ahead is gone
+    s.refused = std::current_exception();
+    throw;
+  }
+  s.refused = nullptr;
   s.begun = false;
   s.current.position = s.stage->position();
 }

@@ -6,6 +6,7 @@
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
 #include <strop/core/printable.hpp>
+#include <strop/core/text.hpp>
 #include <strop/data/image_codec.hpp>
 
 #include <dlfcn.h>
@@ -22,8 +23,8 @@ STROP_IMPL void* open_image_library(const char* file, const char* package, const
   void* const library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    fail(format, " needs ", file, " (Debian's ", package,
-         "), which cannot be opened: ", why != nullptr ? why : "the system does not say why");
+    throw NoImageLibrary(cat(format, " needs ", file, " (Debian's ", package,
+                             "), which cannot be opened: ", why != nullptr ? why : "the system does not say why"));
   }
   return library;
 }
@@ -107,6 +108,22 @@ struct ImageCodec::Jpeg {
     return scan != std::string_view::npos && end != std::string_view::npos && end > scan;
   }
   [[noreturn]] void refuse() const { fail("the JPEG picture is damaged: ", printable(library().error_text(handle))); }
+  /// Whether its frame is of blocks, which can be decoded at a part of their size. Lossless frames come out whole
+  /// whatever is asked for.
+  bool scales() const {
+    for (std::size_t at = 2; at + 4 <= size && bytes[at] == 0xff;) {
+      const int marker = bytes[at + 1];
+      const bool table = marker == 0xc4 || marker == 0xc8 || marker == 0xcc;
+      if (marker >= 0xc0 && marker <= 0xcf && !table) return (marker & 3) != 3;
+      if (marker == 0xff)  // fill
+        at += 1;
+      else if (marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8))  // without a length
+        at += 2;
+      else
+        at += 2U + 256U * bytes[at + 2] + bytes[at + 3];
+    }
+    return false;
+  }
   bool has_black() const { return space == space_cmyk || space == space_ycck; }
 
   const unsigned char* bytes;
@@ -149,7 +166,30 @@ struct ImageCodec::Png {
   Png& operator=(const Png&) = delete;
   ~Png() { library().free(&image); }
 
+  /// What says how bright the numbers are goes before libpng sees it, which would turn them into others. They are taken
+  /// as they stand, as MXNet does.
   void begin(std::string_view bytes) {
+    kept = bytes.substr(0, mark);
+    bool changed = false;
+    for (std::size_t at = mark; at < bytes.size();) {
+      std::size_t whole = bytes.size() - at;  // of a chunk: length, name, data, check sum
+      if (whole >= 12) {
+        std::size_t length = 0;
+        for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(bytes[at + i]);
+        if (length <= whole - 12) whole = length + 12;
+      }
+      const std::string_view chunk = bytes.substr(at, whole), name = chunk.substr(std::min(std::size_t{4}, whole), 4);
+      if (name == "IDAT") {  // these stand before the pixels
+        if (changed) kept += bytes.substr(at);
+        break;
+      }
+      if (name == "gAMA" || name == "cHRM" || name == "sRGB" || name == "iCCP")
+        changed = true;
+      else
+        kept += chunk;
+      at += whole;
+    }
+    if (changed) bytes = kept;
     if (library().begin(&image, bytes.data(), bytes.size()) == 0) refuse();
     image.flags |= srgb_of_16_bits;
   }
@@ -159,6 +199,8 @@ struct ImageCodec::Png {
   }
   [[noreturn]] void refuse() const { fail("the PNG picture is damaged: ", printable(image.message)); }
 
+  static constexpr std::size_t mark = 8;  // bytes that every PNG file begins with
+  std::string kept;                       // the file, where chunks of it went
   Image image;
 };
 
@@ -197,7 +239,7 @@ STROP_IMPL ImageCodec::ImageCodec(std::string_view bytes) {
 STROP_IMPL ImageCodec::~ImageCodec() = default;
 
 STROP_IMPL void ImageCodec::shrink(Index least) {
-  if (!jpeg_) return;
+  if (!jpeg_ || !jpeg_->scales()) return;
   Index by = 1;
   while (by < 8 && std::min(width_, height_) >= 2 * by * least) by *= 2;
   width_ = (width_ + by - 1) / by, height_ = (height_ + by - 1) / by;

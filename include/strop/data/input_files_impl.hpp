@@ -105,6 +105,7 @@ STROP_IMPL const ZstdLibrary& zstd_library() {
   }();
   return library;
 }
+inline constexpr std::size_t least_room = std::size_t{1} << 16;  // behind what a buffer holds
 STROP_IMPL std::string unpacked_zstd(const std::string& bytes) {
   const ZstdLibrary& zstd = zstd_library();
   struct Stream {
@@ -114,26 +115,32 @@ STROP_IMPL std::string unpacked_zstd(const std::string& bytes) {
   } const made{zstd, zstd.create()};
   if (made.stream == nullptr) fail("there is not enough memory to unpack zstd data");
   std::string out;
+  std::size_t filled = 0;  // of it
   ZstdLibrary::Piece piece{bytes.data(), bytes.size(), 0};
   for (std::size_t left = 1; piece.at < piece.size || left != 0;) {  // left: of a frame; 0 where one has ended
-    const std::size_t before = out.size(), taken = piece.at;
-    out.resize(std::max(before + (std::size_t{1} << 16), before + before / 2));
-    ZstdLibrary::Room room{out.data() + before, out.size() - before, 0};
+    const std::size_t taken = piece.at;
+    if (out.size() - filled < least_room) out.resize(std::max(filled + least_room, filled + filled / 2));
+    ZstdLibrary::Room room{out.data() + filled, out.size() - filled, 0};
     left = zstd.run(made.stream, &room, &piece);
-    out.resize(before + room.at);
+    filled += room.at;
     if (zstd.is_error(left) != 0) fail("the zstd data cannot be unpacked: ", zstd.error_name(left));
     if (left != 0 && piece.at == piece.size && room.at == 0 && taken == piece.at)
       fail("the zstd data cannot be unpacked: the compressed data end early");
   }
+  out.resize(filled);
   return out;
 }
 
-/// How packed data begins.
-inline constexpr std::string_view gzip_mark = "\x1f\x8b", zstd_mark = "\x28\xb5\x2f\xfd";
+/// How packed data begins; zstd data also with a frame that is passed over, of 16 kinds.
+inline constexpr std::string_view gzip_mark = "\x1f\x8b", zstd_mark = "\x28\xb5\x2f\xfd", passed_over = "\x2a\x4d\x18";
+inline bool is_zstd(std::string_view bytes) {
+  return bytes.starts_with(zstd_mark) || (bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xf0U) == 0x50 &&
+                                          bytes.substr(1).starts_with(passed_over));
+}
 
 STROP_IMPL std::string unpacked(std::string bytes) {
   if (bytes.starts_with(gzip_mark)) return unpacked_gzip(bytes);
-  if (bytes.starts_with(zstd_mark)) return unpacked_zstd(bytes);
+  if (is_zstd(bytes)) return unpacked_zstd(bytes);
   return bytes;
 }
 
@@ -149,14 +156,16 @@ struct OpenFile {
   /// Up to `most` bytes behind those that were read; fewer at the end.
   std::string read(std::size_t most) const {
     std::string out;
-    while (out.size() < most) {
-      const std::size_t before = out.size(), room = std::min(most - before, std::max(before, std::size_t{1} << 16));
-      out.resize(before + room);
-      const ssize_t got = ::read(number, out.data() + before, room);
-      out.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-      if (got < 0 && errno != EINTR) fail(std::strerror(errno));
+    std::size_t filled = 0;  // of it
+    while (filled < most) {
+      if (filled == out.size()) out.resize(filled + std::min(most - filled, std::max(filled, least_room)));
+      const ssize_t got = ::read(number, out.data() + filled, out.size() - filled);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail(std::strerror(errno));
       if (got == 0) break;
+      filled += static_cast<std::size_t>(got);
     }
+    out.resize(filled);
     return out;
   }
 };
@@ -174,7 +183,7 @@ STROP_IMPL void add_input_file(std::string_view function, const std::string& pat
       fail("this is no regular file and no pipe");
     InputFile one{path, info.st_size, false, {}};
     std::string begin = file.read(regular && !standard ? zstd_mark.size() : all);
-    if (!regular || standard || begin.starts_with(gzip_mark) || begin.starts_with(zstd_mark)) {
+    if (!regular || standard || begin.starts_with(gzip_mark) || is_zstd(begin)) {
       if (regular && !standard) begin += file.read(all);
       one.text = unpacked(std::move(begin));
       one.size = static_cast<std::int64_t>(one.text.size());
@@ -188,13 +197,11 @@ STROP_IMPL void add_input_file(std::string_view function, const std::string& pat
   }
 }
 
-STROP_IMPL void add_input(std::string_view function, const std::string& path, std::vector<InputFile>& to) {
+/// A file, or those of a folder. Whether there is such a path; errno says why not.
+STROP_IMPL bool add_existing(std::string_view function, const std::string& path, std::vector<InputFile>& to) {
   struct stat info{};
-  if (path == "-") return add_input_file(function, path, to);
-  const bool there = ::stat(path.c_str(), &info) == 0;
-  const int error = errno;
-  if (there && !S_ISDIR(info.st_mode)) return add_input_file(function, path, to);
-  if (there) {
+  if (::stat(path.c_str(), &info) != 0) return false;
+  if (S_ISDIR(info.st_mode)) {
     DIR* const folder = ::opendir(path.c_str());
     if (folder == nullptr) fail(function, ": \"", path, "\": ", std::strerror(errno));
     std::vector<std::string> names;
@@ -208,8 +215,16 @@ STROP_IMPL void add_input(std::string_view function, const std::string& path, st
       if (S_ISREG(info.st_mode)) add_input_file(function, name, to);
     }
     if (to.size() == before) fail(function, ": \"", path, "\": the folder holds no files");
-    return;
+  } else {
+    add_input_file(function, path, to);
   }
+  return true;
+}
+
+STROP_IMPL void add_input(std::string_view function, const std::string& path, std::vector<InputFile>& to) {
+  if (path == "-") return add_input_file(function, path, to);
+  if (add_existing(function, path, to)) return;
+  const int error = errno;
   if (const std::size_t end = path.find(';'); end != std::string::npos) {
     for (std::string_view left = path; !left.empty();) {
       const std::size_t next = left.find(';');
@@ -223,12 +238,18 @@ STROP_IMPL void add_input(std::string_view function, const std::string& path, st
       ::glob_t list{};
       ~Found() { ::globfree(&list); }
     } found;
-    if (::glob(path.c_str(), GLOB_NOSORT, nullptr, &found.list) == 0) {
+    const int result = ::glob(path.c_str(), GLOB_NOSORT, nullptr, &found.list);
+    if (result == 0) {
       std::vector<std::string> names(found.list.gl_pathv, found.list.gl_pathv + found.list.gl_pathc);
       std::sort(names.begin(), names.end());  // by bytes, in every locale
-      for (const std::string& name : names) add_input(function, name, to);
+      for (const std::string& name : names)   // a match is no pattern, whatever its letters are
+        if (!add_existing(function, name, to)) fail(function, ": \"", name, "\": ", std::strerror(errno));
       return;
     }
+    if (result != GLOB_NOMATCH)
+      fail(function, ": \"", path, "\": ",
+           result == GLOB_NOSPACE ? "there is not enough memory for the names"
+                                  : "a folder of this pattern cannot be read");
     fail(function, ": \"", path, "\": no file matches this pattern");
   }
   fail(function, ": \"", path, "\": ", std::strerror(error));

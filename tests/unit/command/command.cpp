@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The command `strop` as a shell runs it: exit codes, what it says, the files that it writes.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <unit/data/pictures.hpp>
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +16,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -495,6 +500,23 @@ TEST_CASE("pack makes a file of records of a folder or a list, and goes on where
     CHECK(test::content_of(folder / "b.idx") == index);
     CHECK_FALSE(std::ifstream(part).good());
   }
+
+  // Another call is writing the file; a picture changed behind what an interrupted one has written of it.
+  test::put_file(folder / "in/b/1.jpg", "no picture");
+  CHECK(strop_says(folder, "pack in d.rec").code == 1);
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "."))
+    if (entry.path().extension() == ".part") part = entry.path().string();
+  const int other = ::open(part.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(::flock(other, LOCK_EX) == 0);
+  CHECK(strop_says(folder, "pack in d.rec").has(": another call is writing this file"));
+  ::close(other);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // files know ticks of the clock
+  test::put_file(folder / "in/a/2.png", test::png_rgba);
+  test::put_file(folder / "in/b/1.jpg", test::jpeg);
+  CHECK(strop_says(folder, "pack in d.rec").code == 0);
+  RecordReader changed(folder / "d.rec", folder / "d.idx");
+  CHECK(unpack(changed.read_idx(0)).second == test::png_rgb);
+  CHECK(unpack(changed.read_idx(1)).second == test::png_rgba);
 
   test::put_file(folder / "c.lst", "5\t1\t2\ta/1.png\n9\t3\t4\tnothing.png\n");
   CHECK(strop_says(folder, "pack c.lst c.rec --root in").has("\"in/nothing.png\": No such file or directory; --skip"));

@@ -57,6 +57,9 @@ TEST_CASE("PNG of every kind is decoded to the value" * skipped) {
   CHECK(image.dtype() == u8);
   CHECK(bytes_of(image) == made(rgb));
   CHECK(bytes_of(image::decode(test::png_rgba)) == made(rgb));
+  std::string linear = test::png_rgb;  // says that its numbers are linear; they are taken as they stand
+  linear.insert(33, test::from_hex("0000000467414d41000186a031e8965f"));
+  CHECK(bytes_of(image::decode(linear)) == made(rgb));
   CHECK(bytes_of(image::decode(test::png_palette)) == made(rgb));
   CHECK(bytes_of(image::decode(test::png_rgb, {.to_rgb = false})) ==
         made([](int y, int x, Bytes& to) { put(to, 200 + y + x), put(to, 100 + 10 * y + x), put(to, 10 * y + x); }));

@@ -299,7 +299,11 @@ TEST_CASE("stopped at any batch and resumed, the same batches follow") {
       for (auto& one : indices(again, 12 - stop)) all.push_back(one);
       CHECK(all == whole);
     }
-    CHECK(sentence([&] { serial.resume("elsewhere"); }).find("elsewhere") != std::string::npos);
+    const std::string refused = sentence([&] { serial.resume("elsewhere"); });
+    CHECK(refused.find("elsewhere") != std::string::npos);
+    CHECK(sentence([&] { (void)serial.next(); }) == refused);  // what was made ahead is gone: it has no place
+    serial.resume(opened(row.name, given).position());
+    CHECK(indices(serial, 12) == whole);
   });
 }
 
