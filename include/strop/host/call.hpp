@@ -44,7 +44,8 @@ class Inferred {
   std::vector<Tensor> results(const Entry& entry, const void* op, bool is_default, Tensors in) const;
 
  private:
-  mutable std::array<std::atomic<std::int8_t>, 16> types_;  // of the one result, by that of the inputs; −1: unknown
+  static constexpr std::uint8_t unknown = 0xff;
+  mutable std::array<std::atomic<std::uint8_t>, 16> types_;  // of the one result, by that of the inputs
 };
 
 /// Computes a call into outputs that are there. `train`: as while recording for a gradient.

@@ -174,7 +174,7 @@ STROP_IMPL std::vector<Tensor> infer(const Entry& entry, const void* op, Tensors
 }
 
 STROP_IMPL Inferred::Inferred() {
-  for (std::atomic<std::int8_t>& type : types_) type = -1;
+  for (std::atomic<std::uint8_t>& type : types_) type = unknown;
 }
 
 STROP_IMPL std::vector<Tensor> Inferred::results(const Entry& entry, const void* op, bool is_default,
@@ -182,11 +182,11 @@ STROP_IMPL std::vector<Tensor> Inferred::results(const Entry& entry, const void*
   bool alike = is_default && entry.is_map() && entry.outputs == 1 && !entry.mutates && !in.empty();
   for (const Tensor& t : in) alike = alike && detail::is_like(t, in[0]);
   if (!alike) return infer(entry, op, in);
-  std::atomic<std::int8_t>& type = types_.at(static_cast<std::size_t>(in[0].dtype));
-  if (const int said = type.load(std::memory_order_relaxed); said >= 0)
+  std::atomic<std::uint8_t>& type = types_.at(static_cast<std::size_t>(in[0].dtype));
+  if (const std::uint8_t said = type.load(std::memory_order_relaxed); said != unknown)
     return {Tensor{in[0].shape, static_cast<Dtype>(said), nullptr}};
   std::vector<Tensor> made = infer(entry, op, in);
-  type.store(static_cast<std::int8_t>(made[0].dtype), std::memory_order_relaxed);
+  type.store(static_cast<std::uint8_t>(made[0].dtype), std::memory_order_relaxed);
   return made;
 }
 

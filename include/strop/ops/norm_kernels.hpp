@@ -305,8 +305,9 @@ void channel_linear(const AxisSplit& s, std::int64_t begin, std::int64_t end, co
   }
   const std::int64_t columns = (end - begin) * s.inner;
   E of[5][most_columns] = {};
-  E Linear<E>::* const members[] = {&Linear<E>::x_factor, &Linear<E>::x_origin, &Linear<E>::y_factor,
-                                    &Linear<E>::y_origin, &Linear<E>::shift};
+  using Member = E Linear<E>::*;  // nvcc puts parentheses around a declaration without a name of its type
+  const Member members[] = {&Linear<E>::x_factor, &Linear<E>::x_origin, &Linear<E>::y_factor, &Linear<E>::y_origin,
+                            &Linear<E>::shift};
   for (std::size_t k = 0; k < 5; ++k)
     spread_over_columns(s, begin, end, of[k], [&](std::int64_t c) { return linear[c - begin].*members[k]; });
   for (std::int64_t o = 0; o < s.outer; ++o) {
