@@ -139,7 +139,7 @@ def write_classes(folder, xml):
 
 # --- Python ---------------------------------------------------------------------------------------------------------
 # The modules of the package with functions and classes written in Python; operators have pages of their own.
-MODULES = ["ndarray", "ndarray.sparse", "symbol", "autograd", "contrib.autograd", "numpy", "module", "model", "io", "recordio", "kvstore", "optimizer",
+MODULES = ["ndarray", "ndarray.sparse", "symbol", "autograd", "contrib.autograd", "numpy", "module", "model", "io", "recordio", "image", "kvstore", "optimizer",
            "lr_scheduler", "initializer", "metric", "callback", "operator", "rnn", "context", "attribute", "name", "engine", "library", "libinfo", "registry",
            "random", "runtime", "util", "base", "error", "visualization", "test_utils"]
 
