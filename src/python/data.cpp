@@ -90,7 +90,11 @@ std::unique_ptr<Batches> open_batches(const std::string& name, const nb::dict& g
     for (const IteratorParam& param : detail::params_of_iterator(entry))
       if (param.name == called) is_text = param.kind == ParamKind::string;
     if (value.is_none()) continue;
-    texts.emplace_back(called, is_text ? nb::cast<Path>(value).text : text_of(value.ptr()));
+    Path path;
+    if (is_text && !nb::try_cast(value, path))
+      refuse(Kind::type, name, ": ", called, " is of type ", type_of(value.ptr()),
+             " and no path, expected a string without zero bytes");
+    texts.emplace_back(called, is_text ? path.text : text_of(value.ptr()));
   }
   const Unlocked others(true);
   const std::vector<std::pair<std::string_view, std::string_view>> views(texts.begin(), texts.end());

@@ -172,12 +172,52 @@ def test_batches_of_text(tmp_path):
         begun.reset()
     with pytest.raises(StopIteration):
         next(numbers)
+    for begun in (numbers, mx.io.CSVIter(str(tmp_path / "a.csv"), (4,), batch_size=2), mx.io.LibSVMIter(str(tmp_path / "c.libsvm"), 3, batch_size=2, one_based=True)):
+        begun.reset()
+        begun.reset()
+        assert len(list(begun)) == 2  # three rows: the first one is used
+        begun.reset()
+        position = begun.position()
+        begun.reset()  # passes over it no more
+        assert next(begun).index.tolist() == [0, 1]
+        begun.resume(position)
+        begun.reset()  # what was resumed stays
+        assert next(begun).index.tolist() == [1, 2]
+        begun.reset()
+        begun.reset()
+        begun.reset()
+        assert [batch.pad for batch in begun] == [0, 1]
     (tmp_path / "l.csv").write_text("1\n2\n3\n")
     for round_batch, last in ((True, [3, 1]), (False, [3, 0])):
         labelled = mx.io.CSVIter(str(tmp_path / "a.csv"), (4,), str(tmp_path / "l.csv"), batch_size=2, round_batch=round_batch, dtype="int32")
         assert [batch.label[0].asnumpy().tolist() for batch in labelled] == [[1, 2], last]
         labelled.reset()
         assert labelled.iter_next() and labelled.provide_data[0].dtype is labelled.getdata().dtype is np.int32
+    placed = mx.io.CSVIter(str(tmp_path / "a.csv"), (4,), str(tmp_path / "l.csv"), (1,), 2, True, "int32", "x", "y")
+    assert [(d.name, d.dtype) for d in placed.provide_data + placed.provide_label] == [("x", np.int32), ("y", np.int32)]
+    placed = mx.io.LibSVMIter(str(tmp_path / "c.libsvm"), (3,), "NULL", (1,), 1, 0, 2, True, 4, "float64", "x", "y", True)
+    assert [(d.name, d.dtype) for d in placed.provide_data] == [("x", np.float64)] and next(placed).label[0].asnumpy().tolist() == [1, 0]
+
+
+def test_names_that_are_no_paths(tmp_path):
+    """Whatever an iterator reads, the sentence says which argument it is."""
+    (tmp_path / "a.csv").write_text("1,2\n")
+    for call, kind, why in ((lambda: mx.io.CSVIter(3, (2,)), TypeError, "CSVIter: data_csv: the name of the file is of type int, expected a string"),
+                            (lambda: mx.io.CSVIter(None, (2,)), TypeError, "CSVIter: data_csv: the name of the file is of type NoneType"),
+                            (lambda: mx.io.CSVIter("a\0b", (2,)), ValueError, "CSVIter: data_csv: .* is no name of a file: it has a zero byte"),
+                            (lambda: mx.io.CSVIter(tmp_path / "a.csv", (2,), ["l"]), TypeError, "CSVIter: label_csv: the name of the file is of type list"),
+                            (lambda: mx.io.LibSVMIter("\ud800", (2,)), ValueError, "LibSVMIter: data_libsvm: .* half of a character"),
+                            (lambda: mx.io.MNISTIter(["a"], "b"), TypeError, "MNISTIter: image: the name of the file is of type list"),
+                            (lambda: mx.io.ImageRecordIter(3, data_shape=(3, 2, 2)), TypeError, "ImageRecordIter: path_imgrec: the name of the file is of type int")):
+        with pytest.raises(kind, match=why) as caught:
+            call()
+        assert isinstance(caught.value, mx.Error)
+    for name in (tmp_path / "a.csv", str(tmp_path / "a.csv"), os.fsencode(tmp_path / "a.csv")):
+        assert next(mx.io.CSVIter(name, (2,))).data[0].asnumpy().tolist() == [[1, 2]]
+    for called, given, wrong in (("CSVIter", {"data_csv": b"a\0b"}, "data_csv"), ("MNISTIter", {"image": 3, "label": b"b"}, "image")):  # without Python's words
+        with pytest.raises(TypeError, match=f"{called}: {wrong} is of type (bytes|int) and no path, expected a string without zero bytes") as caught:
+            mx._strop.Batches(called, given)
+        assert isinstance(caught.value, mx.Error)
 
 
 def test_lines_come_through_a_pipe(tmp_path):
@@ -351,6 +391,10 @@ def test_images_of_digits(tmp_path, rng):
         digits.reset()
     half = mx.io.MNISTIter(shuffle=False, flat=True, num_parts=2, part_index=1, **given)
     assert [(batch.data[0].shape, batch.label[0].asnumpy().tolist()) for batch in half] == [((4, 12), [5, 6, 7, 8])]
+    few = mx.io.MNISTIter(**{**given, "batch_size": 11})  # no batch, and no error
+    for _ in range(2):
+        assert list(few) == [] and not few.iter_next()
+        few.reset()
     shuffled = mx.io.MNISTIter(seed=3, **given)
     order = [batch.label[0].asnumpy().tolist() for batch in shuffled]
     shuffled.reset()
@@ -380,7 +424,8 @@ def test_iterators_are_those_of_the_registry(tmp_path):
     for name in ("CSVIter", "LibSVMIter", "MNISTIter", "ImageRecordIter", "ImageFolderIter"):
         made = getattr(mx.io, name)
         names = [one["name"] for one in described[name]["params"]]
-        assert list(inspect.signature(made).parameters)[:len(names)] == names and made.__name__ == name
+        placed = [key for key in inspect.signature(made).parameters if key not in ("data_name", "label_name", "kwargs")]
+        assert sorted(placed) == sorted(names) and made.__name__ == name
         assert described[name]["doc"] in made.__doc__ and all(one["doc"][1:] in made.__doc__ for one in described[name]["params"])
         with pytest.raises(TypeError, match=f"{name}: no argument 'batch_sise'; there are "):
             made(batch_sise=1)

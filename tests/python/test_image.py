@@ -172,6 +172,65 @@ def test_an_iterator_with_augmenters_of_ones_own(tmp_path, source):
             made(shuffle=True)
     with pytest.raises(ValueError, match="made an image of shape"):
         next(mx.image.ImageIter(2, (3, 5, 5), aug_list=[], **given))
+    for dtype in ("float32", "float64", "int32", np.int64):  # of labels alone
+        typed = made(dtype=dtype)
+        batch = next(typed)
+        assert typed.provide_data[0].dtype is batch.data[0].dtype is np.float32 and batch.data[0].asnumpy()[0, 0, 0, 0] == 10
+        assert np.dtype(typed.provide_label[0].dtype) == batch.label[0].dtype == np.dtype(dtype) and batch.label[0].asnumpy().tolist() == [0, 1]
+    for dtype in ("uint8", "float16", "text"):
+        with pytest.raises(ValueError, match=f"ImageIter: dtype is '{dtype}', expected one of float32, float64, int32, int64") as caught:
+            made(dtype=dtype)
+        assert isinstance(caught.value, AssertionError) and isinstance(caught.value, mx.Error)
+
+
+def test_labels_that_float32_does_not_hold(tmp_path):
+    packed(tmp_path)
+    (tmp_path / "a.lst").write_text("0\t16777217\tc0/0.png\n")
+    for given in ({"path_imglist": str(tmp_path / "a.lst")}, {"imglist": [[16777217, "c0/0.png"]]}):
+        assert next(mx.image.ImageIter(1, (3, 12, 16), path_root=str(tmp_path), dtype="int64", **given)).label[0].asnumpy().tolist() == [16777217]
+
+
+def test_records_in_order_with_a_list_beside_them(tmp_path):
+    """Without an index nothing is looked up: the labels are those of the headers."""
+    index, records = packed(tmp_path)
+    (tmp_path / "other.lst").write_text("".join(f"{k}\t{9 - k}\tnothing.png\n" for k in reversed(range(5))))
+    given = {"path_imgrec": records, "path_imglist": str(tmp_path / "other.lst")}
+    assert [batch.label[0].asnumpy().tolist() for batch in mx.image.ImageIter(2, (3, 12, 16), **given)] == [[0, 1], [2, 3], [4, 0]]
+    assert [batch.label[0].asnumpy().tolist() for batch in mx.image.ImageIter(2, (3, 12, 16), path_imgidx=index, **given)] == [[5, 6], [7, 8], [9, 5]]
+    with pytest.raises(ValueError, match="shuffle and num_parts need path_imgidx"):
+        mx.image.ImageIter(2, (3, 12, 16), shuffle=True, **given)
+
+
+@pytest.mark.parametrize("source, called", [("records", "a.rec, record 3"), ("index", "a.rec, key 3"), ("list", "c1/3.png")])
+@pytest.mark.parametrize("bad", [mx.recordio.pack((0, 3.0, 3, 0), b"no picture"), b"short"])
+def test_a_bad_record_is_named_and_the_others_are_given(tmp_path, source, called, bad):
+    index, records = packed(tmp_path)
+    read = mx.recordio.MXIndexedRecordIO(index, records, "r")
+    held = [bad if k == 3 else read.read_idx(k) for k in range(5)]
+    read.close()
+    writer = mx.recordio.MXIndexedRecordIO(index, records, "w")
+    for k, record in enumerate(held):
+        writer.write_idx(k, record)
+    writer.close()
+    (tmp_path / "c1" / "3.png").write_bytes(bad)
+    given = {"records": {"path_imgrec": records}, "index": {"path_imgrec": records, "path_imgidx": index},
+             "list": {"path_imglist": str(tmp_path / "a.lst"), "path_root": str(tmp_path)}}[source]
+    batches = mx.image.ImageIter(2, (3, 12, 16), **given)
+    for _ in range(2):
+        assert next(batches).label[0].asnumpy().tolist() == [0, 1]
+        with pytest.raises(ValueError, match=f"ImageIter: .*{called}: (image::decode|unpack)"):
+            next(batches)
+        batch = next(batches)
+        assert (batch.label[0].asnumpy().tolist(), batch.pad) == ([2, 4], 0)
+        np.testing.assert_array_equal(batch.data[0].asnumpy()[0], drawn(seed=2).transpose(2, 0, 1))
+        with pytest.raises(StopIteration):
+            next(batches)
+        batches.reset()
+    next(batches)
+    with pytest.raises(ValueError):
+        next(batches)
+    batches.reset()  # what was kept is not given twice
+    assert next(batches).label[0].asnumpy().tolist() == [0, 1]
 
 
 def test_wrong_parameters_of_an_iterator(tmp_path):

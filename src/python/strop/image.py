@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from . import _strop, nd, recordio
-from .base import also, counted, file_error, integer_types, path_of
+from .base import _dtype_name, also, counted, file_error, integer_types, path_of
 from .io import DataBatch, DataDesc, DataIter
 from .ndarray import NDArray
 
@@ -405,7 +405,9 @@ def CreateAugmenter(data_shape, resize=0, rand_crop=False, rand_resize=False, ra
 class ImageIter(DataIter):
     """Batches of pictures that Python's augmenters change, from a file of records (path_imgrec, with path_imgidx to shuffle), or of files below
     path_root that a list names: path_imglist, a file as im2rec writes it, or imglist, [[label, path], ...]. Batches have data (batch_size,
-    channels, height, width) and labels (batch_size,), or (batch_size, label_width). strop.io.ImageRecordIter and ImageFolderIter are faster."""
+    channels, height, width), float32, and labels (batch_size,), or (batch_size, label_width), of type dtype: float32, float64, int32 or
+    int64. Records without an index come in the order of the file, with the labels of their headers, whatever a list says. Behind a record
+    that cannot be decoded the next call goes on. strop.io.ImageRecordIter and ImageFolderIter are faster."""
 
     def __init__(self, batch_size, data_shape, label_width=1, path_imgrec=None, path_imglist=None, path_root=None, path_imgidx=None, shuffle=False, part_index=0,
                  num_parts=1, aug_list=None, imglist=None, data_name="data", label_name="softmax_label", dtype="float32", last_batch_handle="pad", **kwargs):
@@ -417,29 +419,31 @@ class ImageIter(DataIter):
             raise _strop.ValueError(f"ImageIter: batch_size is {batch_size!r}, expected a whole number from 1 on")
         if last_batch_handle not in ("pad", "discard", "roll_over"):
             raise _strop.ValueError(f"ImageIter: last_batch_handle is {last_batch_handle!r}, expected pad, discard or roll_over")
+        if _dtype_name(dtype) not in ("float32", "float64", "int32", "int64"):
+            raise also(_strop.ValueError, AssertionError)(f"ImageIter: dtype is {_dtype_name(dtype)!r}, expected one of float32, float64, int32, int64: it is the type of labels")
         if not 0 <= part_index < num_parts:
             raise _strop.ValueError(f"ImageIter: part_index is {part_index} of num_parts {num_parts}, expected from 0 to below num_parts")
         self.imgrec, self.imglist, self.seq, self.path_root = None, None, None, path_root or ""
         if path_imglist:
             self.imglist = self._read_list(path_imglist)
         elif isinstance(imglist, list):
-            self.imglist = {number: (np.array(one[:-1], np.float32).reshape(-1), one[-1]) for number, one in enumerate(imglist)}
+            self.imglist = {number: (np.array(one[:-1], np.float64).reshape(-1), one[-1]) for number, one in enumerate(imglist)}
         if path_imgrec and path_imgidx:
             self.imgrec = recordio.MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
             self.seq = list(self.imgrec.keys)
         elif path_imgrec:
             self.imgrec = recordio.MXRecordIO(path_imgrec, "r")
-        if self.imglist is not None:
+        if self.imglist is not None and (self.imgrec is None or path_imgidx):
             self.seq = list(self.imglist)
         if self.seq is None and (shuffle or num_parts > 1):
-            raise _strop.ValueError("ImageIter: shuffle and num_parts need path_imgidx, or a list")
+            raise _strop.ValueError("ImageIter: shuffle and num_parts need path_imgidx, or a list of files")
         if self.seq is not None:
             self.seq = self.seq[len(self.seq) * part_index // num_parts:len(self.seq) * (part_index + 1) // num_parts]
         self.shuffle, self.dtype, self.last_batch_handle = shuffle, dtype, last_batch_handle
         self.auglist = CreateAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
-        self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape), dtype)]
+        self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape))]
         self.provide_label = [DataDesc(label_name, (batch_size, label_width) if label_width > 1 else (batch_size,), dtype)]
-        self._left = []  # examples that the epoch before kept for this one
+        self._left = []  # examples that the epoch before, or a batch that failed, kept for the next batch
         self._first = None  # those of this epoch's beginning, which fill the last batch
         self.reset()
 
@@ -455,7 +459,7 @@ class ImageIter(DataIter):
         try:
             with open(path, encoding="utf-8") as lines:
                 words = [line.rstrip("\n").split("\t") for line in lines if line.strip()]
-            return {int(one[0]): (np.array(one[1:-1], np.float32), one[-1]) for one in words}
+            return {int(one[0]): (np.array(one[1:-1], np.float64), one[-1]) for one in words}
         except OSError as error:
             raise file_error(f"ImageIter: {path}: {error.strerror or error}", error) from error
         except ValueError as error:
@@ -467,7 +471,10 @@ class ImageIter(DataIter):
             random.shuffle(self.seq)
         if self.imgrec is not None:
             self.imgrec.reset()
+        if self.last_batch_handle != "roll_over":
+            self._left = []
         self.cur, self._first, self._ended = 0, None, False
+        self._named = "a picture"  # what next_sample() gave last: a file, or a record
 
     def hard_reset(self):
         """Begins anew, also with what was kept from the epoch before."""
@@ -482,15 +489,25 @@ class ImageIter(DataIter):
             number = self.seq[self.cur]
             self.cur += 1
             if self.imgrec is not None:
-                header, held = recordio.unpack(self.imgrec.read_idx(number))
+                self._named = f"{self.imgrec.uri}, key {number}"
+                header, held = self._unpacked(self.imgrec.read_idx(number))
                 return (header.label if self.imglist is None else self.imglist[number][0]), held
             label, name = self.imglist[number]
+            self._named = os.path.join(self.path_root, name)
             return label, self.read_image(name)
         held = self.imgrec.read()
         if held is None:
             raise StopIteration
-        header, held = recordio.unpack(held)
+        self._named = f"{self.imgrec.uri}, record {self.cur}"
+        self.cur += 1
+        header, held = self._unpacked(held)
         return header.label, held
+
+    def _unpacked(self, record):
+        try:
+            return recordio.unpack(record)
+        except _strop.Error as error:
+            raise _strop.ValueError(f"ImageIter: {self._named}: {error}") from error
 
     def read_image(self, fname):
         """The bytes of a file below path_root."""
@@ -522,12 +539,16 @@ class ImageIter(DataIter):
 
     def _example(self):
         label, held = self.next_sample()
-        image = self.augmentation_transform(self.imdecode(held))
+        try:
+            image = self.imdecode(held)
+        except _strop.Error as error:
+            raise _strop.ValueError(f"ImageIter: {self._named}: {error}") from error
+        image = self.augmentation_transform(image)
         self.check_valid_image([image])
         made = self.postprocess_data(image)
         if made.shape != self.data_shape:
             raise _strop.ValueError(f"ImageIter: the augmenters made an image of shape {made.shape}, data_shape is {self.data_shape}")
-        label = np.asarray(label, np.float32).reshape(-1)
+        label = np.asarray(label, np.float64).reshape(-1)
         if len(label) != self.label_width:
             raise _strop.ValueError(f"ImageIter: a label has {counted(len(label), 'number')}, label_width is {self.label_width}")
         return made.asnumpy(), label
@@ -543,6 +564,9 @@ class ImageIter(DataIter):
             except StopIteration:
                 self._ended = True
                 break
+            except BaseException:
+                self._left = examples
+                raise
         if not examples or (self._ended and self.last_batch_handle == "discard" and len(examples) < self.batch_size):
             raise StopIteration
         if self._first is None:
@@ -553,5 +577,5 @@ class ImageIter(DataIter):
             raise StopIteration
         examples += [self._first[k % len(self._first)] for k in range(pad)]
         labels = np.stack([label for _, label in examples])
-        return DataBatch([nd.array(np.stack([image for image, _ in examples]), dtype=self.dtype)],
+        return DataBatch([nd.array(np.stack([image for image, _ in examples]), dtype=np.float32)],
                          [nd.array(labels if self.label_width > 1 else labels[:, 0], dtype=self.dtype)], pad)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .. import _strop, nd
-from ..base import also, counted, extents_of, integer_types
+from ..base import also, counted, extents_of, integer_types, path_of
 from ..ndarray import NDArray
 from ..ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
@@ -343,6 +343,9 @@ class _OfRegistry(DataIter):
         names = {"data": given.pop("data_name"), "label": given.pop("label_name")}
         super().__init__(given["batch_size"])
         self._batches = _strop.Batches(self._named, given)
+        # Rows that filled the last batch are passed over in the next epoch of text, and a reset more begins with the first row, as MXNet's.
+        self._beginning = self._batches.position() if self._named in ("CSVIter", "LibSVMIter") and given["round_batch"] else None
+        self._asked = self._passed = False  # a batch was asked for since the last reset; that reset may have passed over rows
         self._provided = [[DataDesc(names[what] if name == usual else name, shape, dtype) for name, shape, dtype in told]
                           for what, usual, told in (("data", "data", self._batches.provide_data()), ("label", "softmax_label", self._batches.provide_label()))]
 
@@ -358,10 +361,23 @@ class _OfRegistry(DataIter):
 
     def reset(self):
         """Begins the next epoch; in the middle of one it begins anew."""
-        self._batches.reset()
+        if self._passed and not self._asked:
+            self._batches.resume(self._beginning)
+        else:
+            self._batches.reset()
+        self._asked, self._passed = False, self._asked and self._beginning is not None
+
+    def _ask(self, call):
+        self._asked = True
+        try:
+            return call()
+        except _strop.Error as error:
+            if self._named == "MNISTIter" and str(error).endswith("and the rest is discarded"):  # an epoch without batches, as in MXNet
+                return None
+            raise
 
     def iter_next(self):
-        return self._batches.next()
+        return bool(self._ask(self._batches.next))
 
     def getdata(self):
         return self._batches.batch()[0][0]
@@ -381,7 +397,7 @@ class _OfRegistry(DataIter):
 
     def next(self):
         """The next batch. Of several threads that ask, each gets others."""
-        batch = self._batches.take()
+        batch = self._ask(self._batches.take)
         if batch is None:
             raise StopIteration
         data, label, pad, index, qid = batch
@@ -395,7 +411,12 @@ class _OfRegistry(DataIter):
 
     def resume(self, position):
         """Goes on where position() was asked for, of an iterator with the same parameters, in another process as well."""
+        self._asked = self._passed = False
         self._batches.resume(position)
+
+
+# Parameters that stand behind the names of the arrays, for programs that give arguments by their place.
+_BEHIND = {"CSVIter": ("prefetch_buffer", "num_parts", "part_index"), "LibSVMIter": ("one_based",), "MNISTIter": ("dtype", "silent", "prefetch_buffer")}
 
 
 def _value(param):
@@ -413,6 +434,8 @@ def _of_registry(described):
     # Batches have one row where nothing is said: the registry has 0, which stands for "to be said".
     params = [one.replace(default=1) if one.name == "batch_size" and one.default == 0 else one for one in params]
     params += [inspect.Parameter(f"{what}_name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=usual) for what, usual in (("data", "data"), ("label", "softmax_label"))]
+    behind = _BEHIND.get(name, ())
+    params = [one for one in params if one.name not in behind] + [one for late in behind for one in params if one.name == late]
     known = [one.name for one in params]
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.Signature([own, *params, inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)])
@@ -431,8 +454,10 @@ def _of_registry(described):
             if key in given and given[key] in (None, "None"):
                 del given[key]
         for one in described["params"]:
-            if one["kind"] == "shape" and one["name"] in given:
+            if one["name"] in given and one["kind"] == "shape":
                 given[one["name"]] = extents_of(given[one["name"]])
+            elif one["name"] in given and one["kind"] == "string" and not isinstance(given[one["name"]], bytes):  # all of them are paths
+                given[one["name"]] = path_of(given[one["name"]], f"{name}: {one['name']}")
         self._open(given)
 
     __init__.__signature__ = signature
