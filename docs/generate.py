@@ -57,7 +57,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the site")
     options = parser.parse_args()
     if missing := list(lacking()):
-        sys.exit(f"run docs: missing: {', '.join(missing)} (Debian: doxygen python3-sphinx python3-myst-parser furo)")
+        sys.exit(f"run docs: missing: {', '.join(missing)} for {sys.executable} (Debian, for /usr/bin/python3: doxygen python3-sphinx python3-myst-parser furo)")
     out = options.out.resolve()
     count = write_operators(options.command, out / "source/operators")
     write_site(out)

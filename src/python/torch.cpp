@@ -202,7 +202,7 @@ struct Kernel {
 PyTypeObject* kernel_type = nullptr;
 
 enum class Way { at_once, recorded, otherwise };
-Way backend_of(const Kernel& kernel, PyObject* args) {
+Way way_for(const Kernel& kernel, PyObject* args) {
   const HostOperator& op = *kernel.op;
   const nb::object keys = ask(element_of(args, 0), names.raw_repr);
   if ((PyLong_AsUnsignedLongLong(keys.ptr()) & torch.below_autograd) != torch.plain) return Way::otherwise;
@@ -248,7 +248,7 @@ PyObject* run_kernel(PyObject* self, PyObject* args, PyObject* kwargs) {
       return nullptr;
     }
     try {
-      const Way way = kernel.otherwise == nullptr ? Way::at_once : backend_of(kernel, args);
+      const Way way = kernel.otherwise == nullptr ? Way::at_once : way_for(kernel, args);
       if (way == Way::otherwise) return PyObject_Call(kernel.otherwise, args, kwargs);
       const HostParams params(*kernel.op, kwargs);
       if (way == Way::recorded) return record(kernel, params, args, kwargs).release().ptr();

@@ -151,7 +151,7 @@ def test_sparse_tensors_go_in_and_out():
     for call, sentence in ((lambda: ops.square(torch.eye(3).to_sparse()), "square: a tensor is torch.sparse_coo of 2 dimensions, expected"),
                            (lambda: ops.square(torch.eye(4).to_sparse_bsr((2, 2))), "square: a tensor is torch.sparse_bsr"),
                            (lambda: ops.square(torch.sparse_csr_tensor([0, 2, 2], [2, 1], [1.0, 2.0], size=(2, 3))), "does not ascend"),
-                           (lambda: torch.autograd.grad(ops.dot(x, w).sum(), w, create_graph=True)[0].sum().backward(), "once_differentiable|does not require grad")):
+                           (lambda: torch.autograd.grad(ops.dot(x, w).sum(), w, create_graph=True), "gradients on sparse tensors are of the first order")):
         with pytest.raises(RuntimeError, match=sentence):
             call()
 
@@ -341,3 +341,35 @@ def test_the_page_prints_what_it_says():
     for program, output in programs:
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
         assert done.stdout == output
+
+
+def test_autocast_leaves_tensors_that_are_written():
+    x, gamma, beta = rand(4, 3, 2, 2), torch.ones(3), torch.zeros(3)
+    mean, var = torch.zeros(3), torch.ones(3)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        ops.BatchNorm(x, gamma, beta, mean, var, fix_gamma=False, training=True)
+    assert not torch.equal(mean, torch.zeros(3))
+    weight, momentum = torch.ones(3, dtype=torch.bfloat16), torch.zeros(3)
+    weight32 = torch.ones(3)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        made = ops.mp_sgd_mom_update(weight, torch.ones(3, dtype=torch.bfloat16), momentum, weight32, lr=0.5, momentum=0.9)
+    assert made.dtype is torch.bfloat16 and not torch.equal(momentum, torch.zeros(3)) and not torch.equal(weight32, torch.ones(3))
+
+
+def test_a_second_order_over_sparse_tensors_is_refused():
+    c = torch.tensor([[0., 2.], [3., 0.]]).to_sparse_csr().requires_grad_()
+    w = torch.ones(2, 2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="dot: gradients on sparse tensors are of the first order; leave create_graph out"):
+        torch.autograd.grad(ops.dot(c, w).sum(), c, create_graph=True)
+    values = torch.arange(4.)[::2].contiguous().repeat_interleave(2)[::2]  # with a step
+    assert not values.is_contiguous()
+    strided = torch.sparse_csr_tensor(torch.tensor([0, 1, 2]), torch.tensor([0, 1]), values, (2, 2))
+    assert torch.equal(ops.dot(strided, w.detach()), strided.to_dense() @ w.detach())
+
+
+def test_vmap_of_maps_that_do_not_broadcast_and_of_no_batch():
+    x = rand(2, 3)
+    assert torch.equal(torch.vmap(lambda t: ops.elemwise_add(t, torch.ones(3)))(x), x + 1)
+    assert torch.equal(torch.vmap(lambda t: ops.broadcast_add(t, torch.ones(4, 3)))(x), x[:, None] + torch.ones(4, 3))
+    assert torch.vmap(ops.softmax)(torch.zeros(0, 3)).shape == (0, 3)
+    assert torch.vmap(lambda t: ops.SliceChannel(t, num_outputs=3))(torch.zeros(0, 2, 3))[0].shape == (0, 2, 1)

@@ -27,7 +27,7 @@ def environment(interpreter):
     python, ready = folder / "bin/python", folder / ".ready"
     if ready.exists():
         return python
-    if turn() is not None:
+    if turn() is not None or os.environ.get("NO_INSTALL"):
         return None
     pip = [str(python), "-m", "pip", "install", "--quiet", "--retries", "1"]
     good = subprocess.run([interpreter, "-m", "venv", str(folder)]).returncode == 0
@@ -54,7 +54,7 @@ def main():
         report.passed(name, count.get("passed", 0))
         for _ in range(count.get("skipped", 0)):
             report.skipped(name, "what it uses is not among the hosts")
-        if status != 0:
+        if status not in (0, 5):  # 5: the file left itself out whole
             report.failed(name, out + err)
         elif "nanobind: leaked" in err:
             report.failed(name, f"at exit: {err}")

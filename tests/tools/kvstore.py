@@ -114,7 +114,9 @@ def check_training(report, base, strop, folder, env):
             command, status, text = said(workers, "refused", *words)
             check(f"train refused: {why}", status != 0 and why in text, f"{command}\n{text}")
 
-    if report.wanted("train slow"):
+    if report.wanted("train slow") and not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
+        report.skipped("train slow", "this kernel does not list the children of a process")
+    elif report.wanted("train slow"):
         command = [*base, "-n", "2", strop, "train", "--data", ".", "--net", "lenet", "--batch", "96", "--rate", "0.02",
                    "--epochs", "1000", "--progress"]
         with subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -124,7 +126,7 @@ def check_training(report, base, strop, folder, env):
                 text = training.stdout.readline() + training.stdout.readline()
                 children = f"/proc/{training.pid}/task/{training.pid}/children"
                 workers = [int(child) for child in open(children, encoding="ascii").read().split()]
-                for _ in range(60):  # the second one sleeps most of the time
+                for _ in range(60 if len(workers) == 2 else 0):  # the second one sleeps most of the time
                     os.kill(workers[1], signal.SIGSTOP)
                     time.sleep(0.15)
                     os.kill(workers[1], signal.SIGCONT)

@@ -59,7 +59,7 @@ inline std::int64_t nanoseconds() {
 /// A lock that another thread held when this process was forked is free in the child, where that thread is not. What it
 /// guards has to be whole there. The handler of forks (core/fork.hpp) takes the locks of what other threads may change
 /// at any time: the list of engines, their queues, threads, lanes, streams and failures, blocks of memory, traces and
-/// the thread_pool of loops. It does not take those of variables and of the parts of an arena, which change in
+/// the thread pool of loops. It does not take those of variables and of the parts of an arena, which change in
 /// operations and calls that a fork waits for, nor the one of what hangs on arrays, under which pointers are swapped.
 class SpinLock {
  public:

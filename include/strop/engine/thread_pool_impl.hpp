@@ -30,7 +30,7 @@ struct Loop {
   ThrowingBody body = nullptr;
   void* context = nullptr;
   int shares = 1;
-  int entered = 1;             // helpers that ever came, the caller included (under the thread_pool's lock)
+  int entered = 1;             // helpers that ever came, the caller included (under the thread pool's lock)
   std::atomic<int> inside{0};  // helpers that have not left
   // Helpers are inside the operation that the caller is inside of: they do not wait for what it uses.
   const CallMode mode{nullptr, call_mode.training, call_mode.operation};
@@ -164,7 +164,7 @@ class ThreadPool {
     ~Closer() { ThreadPool::get().shut(); }
   };
 
-  /// In the child of a fork: the thread_pool has forgotten the loop, and what helpers had begun of it is done nowhere.
+  /// In the child of a fork: the thread pool has forgotten the loop, and what helpers had begun of it is done nowhere.
   static void lose(Loop& loop) {
     if (loop.inside.load(std::memory_order_relaxed) == 0 || loop.error) return;
     try {

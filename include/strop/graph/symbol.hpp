@@ -170,7 +170,7 @@ class Symbol {
   /// from their defaults, attributes under `__key__`. Throws Error where a node is a gradient, its operator is not
   /// found by its name, or a name is not UTF-8.
   std::string to_json() const;
-  /// The symbol that such a text describes, of this or any earlier version of MXNet's (0.8 on); what older
+  /// The symbol that such a text describes, of MXNet 1.9 or any earlier version (0.8 on); what older
   /// versions wrote differently is brought up to date. Operators are looked up by name. Throws Error with the line and
   /// column or the node where the text is wrong, and one that names every operator that the program lacks.
   static Symbol from_json(std::string_view text);

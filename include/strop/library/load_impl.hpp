@@ -108,7 +108,7 @@ class LoadedLibraries {
       for (const auto& [slot, entry] : made.listed) native = native || entry == c->own;
       if (native) continue;
       for (const strop_operator* g = c; g != nullptr; g = g->gradient) check_operator(made, *g);
-      made.plugin.push_back(host_operator(c));
+      made.plugin.push_back(plugin_operator(c));
       made.listed.emplace_back(&made.plugin.back()->slot, &made.plugin.back()->entry);
     }
     if (made.listed.empty()) fail("load_library: '", made.path, "' has no operator that this machine runs");

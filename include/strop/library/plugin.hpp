@@ -52,6 +52,6 @@ struct PluginOperator {
 };
 
 /// An operator of the program for one of a library.
-std::unique_ptr<PluginOperator> host_operator(const strop_operator* c);
+std::unique_ptr<PluginOperator> plugin_operator(const strop_operator* c);
 
 }  // namespace strop::inline v0::detail

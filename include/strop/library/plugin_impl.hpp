@@ -436,7 +436,7 @@ STROP_IMPL std::unique_ptr<PluginOperator> make_plugin(const strop_operator* c, 
 
 }  // namespace plugin
 
-STROP_IMPL std::unique_ptr<PluginOperator> host_operator(const strop_operator* c) {
+STROP_IMPL std::unique_ptr<PluginOperator> plugin_operator(const strop_operator* c) {
   return plugin::make_plugin(c, nullptr, 0);
 }
 

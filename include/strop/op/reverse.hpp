@@ -16,7 +16,7 @@ namespace strop::inline v0::detail {
 /// derivative that is infinite would be NaN.
 enum class Coming : std::uint8_t { nothing, zeros, gradients };
 
-/// `StridedIterator` derives from this. It goes from call to call, each after all that were computed from it, and has
+/// `Derived` derives from this, goes from call to call, each after all that were computed from it, and has
 /// the members:
 ///
 ///   Value, plural                     what gradients are, and how a sentence calls several.
@@ -35,10 +35,10 @@ enum class Coming : std::uint8_t { nothing, zeros, gradients };
 ///   give_zeros(call)                  hands zeros to all inputs.
 ///   needed_by(call)                   the end of the sentence that there is no gradient.
 ///   fail_at(call, parts...)           throws Error.
-template <class StridedIterator>
+template <class Derived>
 class Reverse {
   Reverse() = default;
-  friend StridedIterator;
+  friend Derived;
 
  protected:
   template <class Call>
@@ -56,7 +56,7 @@ class Reverse {
     walk().begin(call);
     const Entry& entry = walk().entry(call);
     const GradientRule& rule = entry.gradient;
-    if (StridedIterator::is_composed(rule))
+    if (Derived::is_composed(rule))
       step_composed(call, entry);
     else if (rule.entry != nullptr)
       walk().step_stated(call);
@@ -77,7 +77,7 @@ class Reverse {
   void give_all(Call& call, const Values& gradients, Index inputs) {
     const auto given = static_cast<Index>(gradients.size());
     if (given > inputs)
-      walk().fail_at(call, "the gradient of ", walk().name(call), " returned ", given, ' ', StridedIterator::plural,
+      walk().fail_at(call, "the gradient of ", walk().name(call), " returned ", given, ' ', Derived::plural,
                      " for ", inputs, " inputs");
     for (int i = 0; i < given && i < walk().inputs(call); ++i)
       if (element(gradients, i).defined()) walk().give(call, i, element(gradients, i));
@@ -87,7 +87,7 @@ class Reverse {
   template <class Call>
   void step_composed(Call& call, const Entry& entry) {
     if (walk().gives_small(call)) return;
-    List<typename StridedIterator::Value, 4> heads, in;
+    List<typename Derived::Value, 4> heads, in;
     for (int k = 0; k < (entry.gradient.heads == every ? walk().outputs(call) : 1); ++k)
       heads.push_back(walk().head(call, k));
     for (int i = 0; i < walk().inputs(call); ++i) in.push_back(walk().input(call, i));
@@ -95,7 +95,7 @@ class Reverse {
     give_all(call, walk().composed(call, heads, in), in.size());
   }
 
-  StridedIterator& walk() { return static_cast<StridedIterator&>(*this); }
+  Derived& walk() { return static_cast<Derived&>(*this); }
 };
 
 }  // namespace strop::inline v0::detail

@@ -193,7 +193,7 @@ def unpack(s):
 
 
 def pack_img(header, img, quality=95, img_fmt=".jpg"):
-    """A record of a header and the JPEG or PNG bytes of an image of uint8, whose channels are blue, green, red, as in the original. quality is
+    """A record of a header and the JPEG or PNG bytes of an image of uint8, whose channels are blue, green, red, as in MXNet. quality is
     of JPEG; of PNG it says nothing."""
     found = np.asarray(img.asnumpy() if hasattr(img, "asnumpy") else img)
     if found.ndim == 2:

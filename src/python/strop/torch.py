@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of strop as operators of PyTorch: `import strop.torch`, then `torch.ops.strop.smooth_l1(x, scalar=2.0)`.
 
-Every operator of the registry, and of libraries that are loaded before or after, takes tensors of the CPU and gives tensors that
+Operators of the registry, and of libraries that are loaded before or after, take tensors of the CPU and give tensors that
 PyTorch's allocator made; inputs that are contiguous are used where they lie. Operators are differentiated twice, compiled by
 torch.compile and checked by torch.library.opcheck. docs/pytorch.md says which are left out, and why.
 """
@@ -255,7 +255,7 @@ class _Operator:
             library.impl(name, self.kernel(rest, of_all), "Autograd", with_keyset=True)
         if not self.mutates:
             _register_vmap(library, name, self.map)
-        if len(self.inputs) > 1 or self.variadic:
+        if (len(self.inputs) > 1 or self.variadic) and not self.mutates:  # a copy would be written, not the tensor
             library.impl(name, lambda keys, /, *args, **kwargs: _promoted(name, args, kwargs), "AutocastCPU", with_keyset=True)
         if self.sparse:
             sparse = _failing(lambda *args, **kwargs: self.results(self.run_sparse(self.split(args, kwargs), kwargs), of_all))
@@ -343,12 +343,12 @@ def _array_over(name, tensor):
     if tensor.layout is torch.strided:
         return _nd.from_dlpack(tensor.contiguous())
     if tensor.layout is torch.sparse_csr and tensor.dim() == 2:
-        made = _strop.csr_matrix(*(_nd.from_dlpack(part) for part in (tensor.values(), tensor.col_indices(), tensor.crow_indices())), tuple(tensor.shape))
+        made = _strop.csr_matrix(*(_nd.from_dlpack(part.contiguous()) for part in (tensor.values(), tensor.col_indices(), tensor.crow_indices())), tuple(tensor.shape))
         made.check_format()
         return made
     if tensor.layout is torch.sparse_coo and tensor.sparse_dim() == 1:
         tensor = tensor.coalesce()
-        return _strop.row_sparse_array(_nd.from_dlpack(tensor.values()), _nd.from_dlpack(tensor.indices()[0]), tuple(tensor.shape))
+        return _strop.row_sparse_array(_nd.from_dlpack(tensor.values().contiguous()), _nd.from_dlpack(tensor.indices()[0].contiguous()), tuple(tensor.shape))
     raise RuntimeError(f"{name}: a tensor is {tensor.layout} of {tensor.dim()} dimensions, expected strided, sparse_csr of 2, or sparse_coo of which "
                        "one is sparse")
 
@@ -377,9 +377,10 @@ class _SparseCall(_SingleLevelFunction):
         return made
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, *heads):
         operator, tensors = ctx.operator, ctx.saved_tensors
+        if torch.is_grad_enabled():
+            raise RuntimeError(f"{operator.name}: gradients on sparse tensors are of the first order; leave create_graph out")
         wanted = [_STORAGES[tensor.layout] if needed else -1 for tensor, needed in zip(tensors, ctx.needs_input_grad[2:])]
         made = operator.core.differentiate_arrays(ctx.kwargs, [None if head is None else _array_over(operator.name, head) for head in heads],
                                                   [_array_over(operator.name, tensor) for tensor in tensors], wanted)
@@ -440,11 +441,14 @@ def _register_vmap(library, name, is_map):
 
     def over_axis(info, in_dims, /, *args, **kwargs):
         ranks = [tensor.dim() - (dim is not None) for tensor, dim in zip(args, in_dims)]
+        shapes = {tuple(extent for axis, extent in enumerate(tensor.shape) if dim is None or axis != dim % tensor.dim()) for tensor, dim in zip(args, in_dims)}
         moved = []
         for tensor, dim, rank in zip(args, in_dims, ranks):
             if dim is not None:  # the batch first, then what broadcasting would have put before
                 tensor = tensor.movedim(dim, 0)
                 tensor = tensor.reshape(tensor.shape[0], *[1] * (max(ranks) - rank), *tensor.shape[1:])
+            elif len(shapes) == 1:  # not every map broadcasts
+                tensor = tensor.expand(info.batch_size, *tensor.shape)
             moved.append(tensor)
         made = _op(name)(*moved, **kwargs)
         return made, 0 if isinstance(made, torch.Tensor) else tuple(0 for _ in made)
@@ -466,12 +470,18 @@ def _register_vmap(library, name, is_map):
         def part(one, dim, i):
             if dim is None:
                 return one
-            return [part(each, at, i) for each, at in zip(one, dim)] if isinstance(one, (list, tuple)) else one.select(dim, i)
+            if isinstance(one, (list, tuple)):
+                return [part(each, at, i) for each, at in zip(one, dim)]
+            return one.select(dim, i) if info.batch_size > 0 else one.new_zeros(one.movedim(dim, 0).shape[1:])
 
-        made = [_op(name)(*(part(one, dim, i) for one, dim in zip(args, in_dims)), **kwargs) for i in range(info.batch_size)]
+        made = [_op(name)(*(part(one, dim, i) for one, dim in zip(args, in_dims)), **kwargs) for i in range(max(info.batch_size, 1))]
+
+        def together(each):
+            return torch.stack(each)[: info.batch_size]  # of no batch one call says what its results are
+
         if isinstance(made[0], torch.Tensor):
-            return torch.stack(made), 0
-        many = [torch.stack(each) for each in zip(*made)]
+            return together(made), 0
+        many = [together(each) for each in zip(*made)]
         return (many, [0] * len(many)) if isinstance(made[0], list) else (tuple(many), (0,) * len(many))
 
     rule = one_by_one if not is_map else at_once if name.startswith("_backward_") else over_axis

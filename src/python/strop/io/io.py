@@ -332,7 +332,7 @@ class NDArrayIter(DataIter):
         return max(0, self.cursor + self.batch_size - len(self._order)) if self.last_batch_handle == "pad" else 0
 
 
-# What programs of the original pass to any iterator, and what says nothing here.
+# What MXNet's programs pass to any iterator, and what says nothing here.
 _PASSED_OVER = ("ctx", "data_layout", "device_id", "preprocess_threads", "seed", "shuffle", "silent", "verbose")
 
 
@@ -450,7 +450,7 @@ def _of_registry(described):
             raise _strop.TypeError(f"{name}: {error}") from None
         bound.apply_defaults()
         given = {key: value for key, value in bound.arguments.items() if key in known}
-        for key in ("dtype", *_TEXTS[name]):  # as the original's programs say that there is none
+        for key in ("dtype", *_TEXTS[name]):  # as MXNet's programs say that there is none
             if key in given and given[key] in (None, "None"):
                 del given[key]
         for one in described["params"]:
