@@ -77,8 +77,8 @@ class Reverse {
   void give_all(Call& call, const Values& gradients, Index inputs) {
     const auto given = static_cast<Index>(gradients.size());
     if (given > inputs)
-      walk().fail_at(call, "the gradient of ", walk().name(call), " returned ", given, ' ', Derived::plural,
-                     " for ", inputs, " inputs");
+      walk().fail_at(call, "the gradient of ", walk().name(call), " returned ", given, ' ', Derived::plural, " for ",
+                     inputs, " inputs");
     for (int i = 0; i < given && i < walk().inputs(call); ++i)
       if (element(gradients, i).defined()) walk().give(call, i, element(gradients, i));
   }
