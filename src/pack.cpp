@@ -16,6 +16,7 @@
 #include <strop/data/image_list.hpp>
 #include <strop/data/input_files.hpp>
 #include <strop/data/record_text.hpp>
+#include <strop/data/system_library.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/strop.hpp>
@@ -28,6 +29,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <string>
 #include <utility>
@@ -77,29 +79,14 @@ struct Pictures {
   }
 };
 
-/// The machine's fault, which the next picture would meet as well.
-struct NoPicturesNow : Error {
-  using Error::Error;
-};
-
-std::string bytes_of(const std::string& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) {
-    const int why = errno;
-    for (const int of_path : {ENOENT, ENOTDIR, EACCES, EISDIR, ELOOP})
-      if (why == of_path) fail(std::strerror(why));
-    throw NoPicturesNow(std::strerror(why));
+/// Whether the next picture would meet the same: a fault of the machine, not of the picture.
+bool is_of_machine(const std::exception& error) {
+  if (const auto* const file = dynamic_cast<const detail::FileError*>(&error)) {
+    constexpr int of_path[] = {ENOENT, ENOTDIR, EACCES, EISDIR, ELOOP};
+    return std::find(std::begin(of_path), std::end(of_path), file->number) == std::end(of_path);
   }
-  std::string bytes;
-  char piece[1 << 16];
-  errno = 0;
-  for (std::size_t got = 0; (got = std::fread(piece, 1, sizeof piece, file)) > 0;) bytes.append(piece, got);
-  const bool broken = std::ferror(file) != 0;
-  const int why = errno;
-  std::fclose(file);
-  if (broken && why == EISDIR) fail(std::strerror(why));
-  if (broken) throw NoPicturesNow(std::strerror(why));
-  return bytes;
+  return dynamic_cast<const detail::NoLibrary*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
 }
 
 /// The record of a picture, as it will stand in the file; `why` where there is none.
@@ -109,7 +96,7 @@ struct Packed {
 };
 Packed packed(const PackOptions& options, const Pictures& pictures, const ImageList::Item& item) {
   try {
-    std::string bytes = bytes_of(pictures.path(item));
+    std::string bytes = detail::bytes_of_file(pictures.path(item));
     if (options.encodes()) {
       NDArray picture = image::decode(bytes);
       if (options.resize > 0) picture = image::resize_short(picture, options.resize, 3);
@@ -123,10 +110,7 @@ Packed packed(const PackOptions& options, const Pictures& pictures, const ImageL
                                                             : pack({.label = item.label, .id = id}, bytes));
     return made;
   } catch (const std::exception& error) {
-    const bool of_machine = dynamic_cast<const detail::NoImageLibrary*>(&error) != nullptr ||
-                            dynamic_cast<const NoPicturesNow*>(&error) != nullptr ||
-                            dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-    return {{}, cat("\"", pictures.path(item), "\": ", error.what()), of_machine};
+    return {{}, cat("\"", pictures.path(item), "\": ", error.what()), is_of_machine(error)};
   }
 }
 

@@ -2,7 +2,6 @@
 /// \file
 /// JPEG and PNG by libjpeg-turbo and libpng, which are opened at run time when the first picture needs them.
 #pragma once
-#include <strop/core/error.hpp>
 #include <strop/core/span.hpp>
 
 #include <cstdint>
@@ -12,14 +11,9 @@
 
 namespace strop::inline v0::detail {
 
-/// A library of pictures is not there: no fault of the picture.
-class NoImageLibrary : public Error {
-  using Error::Error;
-};
-
 /// The bytes of a picture, which stay where they are, while it is decoded: first its size is known, then its pixels
-/// are. Bytes that are no whole picture are an Error, and so is a library that is missing. The sentences of errors name
-/// no function: whoever calls puts that before them.
+/// are. Bytes that are no whole picture are an Error; a library that is missing is NoLibrary. The sentences of errors
+/// name no function: whoever calls puts that before them.
 class ImageCodec {
  public:
   explicit ImageCodec(std::string_view bytes);
@@ -47,9 +41,6 @@ class ImageCodec {
   std::unique_ptr<Jpeg> jpeg_;  // one of the two
   std::unique_ptr<Png> png_;
 };
-
-/// Opens a library of pictures of that format. Throws NoImageLibrary that names Debian's package of it.
-void* open_image_library(const char* file, const char* package, const char* format);
 
 }  // namespace strop::inline v0::detail
 

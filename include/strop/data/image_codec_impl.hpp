@@ -6,10 +6,9 @@
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
 #include <strop/core/printable.hpp>
-#include <strop/core/text.hpp>
 #include <strop/data/image_codec.hpp>
+#include <strop/data/system_library.hpp>
 
-#include <dlfcn.h>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,30 +17,6 @@
 #include <string_view>
 
 namespace strop::inline v0::detail {
-
-STROP_IMPL void* open_image_library(const char* file, const char* package, const char* format) {
-  void* const library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* const why = ::dlerror();
-    throw NoImageLibrary(cat(format, " needs ", file, " (Debian's ", package,
-                             "), which cannot be opened: ", why != nullptr ? why : "the system does not say why"));
-  }
-  return library;
-}
-
-/// A library, of which functions are asked.
-struct ImageLibrary {
-  const char* file;
-  void* library;
-  ImageLibrary(const char* named, const char* package, const char* format)
-      : file(named), library(open_image_library(named, package, format)) {}
-  template <class F>
-  void bind(F*& f, const char* name) const {
-    void* const found = ::dlsym(library, name);
-    if (found == nullptr) fail(file, " has no ", name, ", which pictures need");
-    f = reinterpret_cast<F*>(found);
-  }
-};
 
 /// A JPEG picture.
 struct ImageCodec::Jpeg {
@@ -63,7 +38,7 @@ struct ImageCodec::Jpeg {
   };
   static const Library& library() {
     static const Library turbo = [] {
-      const ImageLibrary from("libturbojpeg.so.0", "libturbojpeg0", "JPEG");
+      const SystemLibrary from("libturbojpeg.so.0", "libturbojpeg0", "JPEG", "pictures need");
       Library made{};
       from.bind(made.init, "tjInitDecompress");
       from.bind(made.header, "tjDecompressHeader3");
@@ -150,7 +125,7 @@ struct ImageCodec::Png {
   };
   static const Library& library() {
     static const Library png = [] {
-      const ImageLibrary from("libpng16.so.16", "libpng16-16", "PNG");
+      const SystemLibrary from("libpng16.so.16", "libpng16-16", "PNG", "pictures need");
       Library made{};
       from.bind(made.begin, "png_image_begin_read_from_memory");
       from.bind(made.finish, "png_image_finish_read");

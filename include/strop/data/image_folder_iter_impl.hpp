@@ -2,32 +2,22 @@
 /// \file
 /// How batches of pictures in files are made.
 #pragma once
-#include <fcntl.h>
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
 #include <strop/data/batches.hpp>
 #include <strop/data/data_part.hpp>
 #include <strop/data/image_folder_iter.hpp>
-#include <strop/data/input_files_impl.hpp>
+#include <strop/data/input_files.hpp>
 #include <strop/data/picture_batches.hpp>
 #include <strop/data/row_order.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 
 namespace strop::inline v0 {
 namespace detail {
-
-/// Reads a file whole; the sentence of an error names no function.
-STROP_IMPL std::string bytes_of_file(const std::string& path) {
-  const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number < 0) fail(std::strerror(errno));
-  return file.read(std::numeric_limits<std::size_t>::max());
-}
 
 /// The pictures of a folder.
 class FilePictures {

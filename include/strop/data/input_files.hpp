@@ -3,6 +3,8 @@
 /// What a path of an iterator names: a file, the files of a folder, those that a pattern matches, several; and the text
 /// of files that cannot be read in place: packed ones, pipes, standard input.
 #pragma once
+#include <strop/core/error.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,6 +29,15 @@ struct InputFile {
 /// The text of gzip (RFC 1952) and zstd files is unpacked, whatever their names, and that of pipes is read to its end;
 /// both stay in memory.
 std::vector<InputFile> input_files(std::string_view function, const std::string& path);
+
+/// The system refused a file: its sentence for `number`, an errno, which names no function.
+class FileError : public Error {
+ public:
+  explicit FileError(int why);
+  const int number;
+};
+/// All bytes of a file. Throws FileError.
+std::string bytes_of_file(const std::string& path);
 
 /// The bytes that gzip or zstd bytes were made of; others as they are. The sentences of errors name no function.
 std::string unpacked(std::string bytes);

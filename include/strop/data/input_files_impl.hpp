@@ -3,7 +3,6 @@
 /// How files are found, and packed ones unpacked.
 #pragma once
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include <strop/core/error.hpp>
 #include <strop/core/text.hpp>
 #include <strop/data/input_files.hpp>
+#include <strop/data/system_library.hpp>
 #include <strop/tensor/format/file.hpp>
 #include <strop/tensor/format/inflate.hpp>
 
@@ -84,23 +84,13 @@ struct ZstdLibrary {
 };
 STROP_IMPL const ZstdLibrary& zstd_library() {
   static const ZstdLibrary library = [] {
-    void* const opened = ::dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) {
-      const char* const why = ::dlerror();
-      fail("zstd data needs libzstd.so.1 (Debian's libzstd1), which cannot be opened: ",
-           why != nullptr ? why : "the system does not say why");
-    }
-    const auto bind = [&]<class F>(F*& f, const char* name) {
-      void* const found = ::dlsym(opened, name);
-      if (found == nullptr) fail("libzstd.so.1 has no ", name, ", which zstd data needs");
-      f = reinterpret_cast<F*>(found);
-    };
+    const SystemLibrary from("libzstd.so.1", "libzstd1", "zstd data", "zstd data needs");
     ZstdLibrary made{};
-    bind(made.create, "ZSTD_createDStream");
-    bind(made.destroy, "ZSTD_freeDStream");
-    bind(made.run, "ZSTD_decompressStream");
-    bind(made.is_error, "ZSTD_isError");
-    bind(made.error_name, "ZSTD_getErrorName");
+    from.bind(made.create, "ZSTD_createDStream");
+    from.bind(made.destroy, "ZSTD_freeDStream");
+    from.bind(made.run, "ZSTD_decompressStream");
+    from.bind(made.is_error, "ZSTD_isError");
+    from.bind(made.error_name, "ZSTD_getErrorName");
     return made;
   }();
   return library;
@@ -161,7 +151,7 @@ struct OpenFile {
       if (filled == out.size()) out.resize(filled + std::min(most - filled, std::max(filled, least_room)));
       const ssize_t got = ::read(number, out.data() + filled, out.size() - filled);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail(std::strerror(errno));
+      if (got < 0) throw FileError(errno);
       if (got == 0) break;
       filled += static_cast<std::size_t>(got);
     }
@@ -169,6 +159,13 @@ struct OpenFile {
     return out;
   }
 };
+
+STROP_IMPL FileError::FileError(int why) : Error(std::strerror(why)), number(why) {}
+STROP_IMPL std::string bytes_of_file(const std::string& path) {
+  const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number < 0) throw FileError(errno);
+  return file.read(std::numeric_limits<std::size_t>::max());
+}
 
 STROP_IMPL void add_input_file(std::string_view function, const std::string& path, std::vector<InputFile>& to) {
   const auto refuse = [&](std::string_view why) { fail(function, ": \"", path, "\": ", why); };

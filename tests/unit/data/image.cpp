@@ -2,6 +2,7 @@
 /// \file
 /// Images: what is decoded, of every kind of PNG and JPEG, sizes, crops, mirroring, normalisation; damaged bytes.
 #include <strop/data/image.hpp>
+#include <strop/data/image_codec.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/strop.hpp>
 #include <unit/data/pictures.hpp>
@@ -217,7 +218,7 @@ TEST_CASE("what is no image, and what is not in one, is refused") {
   CHECK(said([&] { image::decode("", {.flag = -1}); }) ==
         "image::decode: flag is -1, expected 0 (luminance) or 1 (color)");
   CHECK(said([&] {
-          detail::open_image_library("libstrop-none.so.0", "libturbojpeg0", "JPEG");
+          const detail::SystemLibrary none("libstrop-none.so.0", "libturbojpeg0", "JPEG", "pictures need");
         }).find("JPEG needs libstrop-none.so.0 (Debian's libturbojpeg0), which cannot be opened: ") == 0);
 }
 

@@ -4,7 +4,7 @@
 /// (10 y + x, 100 + 10 y + x, 200 + y + x), with an alpha of 17 x + y; of the gray ones 20 y + x. Those of the JPEG
 /// files, of 16 rows of 24, were (20 + 8 x, 30 + 12 y, 200 - 5 x + 2 y).
 #pragma once
-#include <strop/data/image_codec.hpp>
+#include <strop/data/system_library.hpp>
 #include <unit/tensor/format/bytes.hpp>
 
 #include <string>
@@ -14,8 +14,8 @@ namespace test {
 /// Whether this machine has libjpeg-turbo and libpng.
 inline bool decodes_pictures() {
   return sentence([] {
-           strop::detail::open_image_library("libturbojpeg.so.0", "libturbojpeg0", "JPEG");
-           strop::detail::open_image_library("libpng16.so.16", "libpng16-16", "PNG");
+           const strop::detail::SystemLibrary jpeg("libturbojpeg.so.0", "libturbojpeg0", "JPEG", "pictures need");
+           const strop::detail::SystemLibrary png("libpng16.so.16", "libpng16-16", "PNG", "pictures need");
          })
       .empty();
 }
