@@ -83,11 +83,12 @@ nb::list described(const std::vector<DataDesc>& arrays) {
 /// The iterator of that name with parameters of Python: paths as these are, None for what is not given.
 std::unique_ptr<Batches> open_batches(const std::string& name, const nb::dict& given) {
   const IteratorEntry& entry = detail::find_iterator(name);
+  const std::vector<IteratorParam> params = detail::params_of_iterator(entry);
   std::vector<std::pair<std::string, std::string>> texts;
   for (const auto& [key, value] : given) {
     const std::string_view called = view_of(key.ptr());
     bool is_text = false;
-    for (const IteratorParam& param : detail::params_of_iterator(entry))
+    for (const IteratorParam& param : params)
       if (param.name == called) is_text = param.kind == ParamKind::string;
     if (value.is_none()) continue;
     Path path;

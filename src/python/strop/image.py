@@ -189,34 +189,30 @@ class RandomOrderAug(SequentialAug):
         return super().__call__(src)
 
 
-class ResizeAug(Augmenter):
-    """The shorter edge becomes `size` pixels long."""
+class _Sized(Augmenter):
+    """What makes images of another size."""
 
     def __init__(self, size, interp=2):
         super().__init__(size=size, interp=interp)
         self.size, self.interp = size, interp
+
+
+class ResizeAug(_Sized):
+    """The shorter edge becomes `size` pixels long."""
 
     def __call__(self, src):
         return resize_short(src, self.size, self.interp)
 
 
-class ForceResizeAug(Augmenter):
+class ForceResizeAug(_Sized):
     """The image becomes of size (width, height), its ratio not kept."""
-
-    def __init__(self, size, interp=2):
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
 
     def __call__(self, src):
         return imresize(src, *self.size, interp=self.interp)
 
 
-class RandomCropAug(Augmenter):
+class RandomCropAug(_Sized):
     """See random_crop()."""
-
-    def __init__(self, size, interp=2):
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
 
     def __call__(self, src):
         return random_crop(src, self.size, self.interp)[0]
@@ -233,12 +229,8 @@ class RandomSizedCropAug(Augmenter):
         return random_size_crop(src, self.size, self.area, self.ratio, self.interp)[0]
 
 
-class CenterCropAug(Augmenter):
+class CenterCropAug(_Sized):
     """See center_crop()."""
-
-    def __init__(self, size, interp=2):
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
 
     def __call__(self, src):
         return center_crop(src, self.size, self.interp)[0]
