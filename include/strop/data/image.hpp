@@ -48,9 +48,9 @@ NDArray decode(const Bytes& bytes, const DecodeParams& params = {}) {
 /// Example: `std::string bytes = image::encode(image, ".png");`
 std::string encode(const NDArray& src, std::string_view img_fmt = ".jpg", int quality = 95);
 
-/// The image in another size, uint8 as it is: interp 0 is the nearest pixel, 1 bilinear, 2 bicubic, 4 Lanczos, 3 the
-/// mean of the area that a pixel covers, which is better where the image becomes smaller (along an axis that becomes
-/// longer it is bilinear). Throws Error where src is no image of uint8, an extent is below 1, or interp is another one.
+/// The image in another size, uint8 as it is. interp 0 is the nearest pixel, 1 bilinear, 2 bicubic, 4 Lanczos. 3 is the
+/// mean of the area that a pixel covers, better where the image becomes smaller; along an axis that becomes longer it
+/// is bilinear. Throws Error where src is no image of uint8, an extent is below 1, or interp is another one.
 ///
 /// Example: `image::resize(image, 224, 224)`
 NDArray resize(const NDArray& src, std::int64_t w, std::int64_t h, int interp = 1);

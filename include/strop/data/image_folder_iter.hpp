@@ -12,10 +12,10 @@
 
 namespace strop::inline v0 {
 
-/// Batches of the pictures in the folders of `path_root`, which are the classes (see list_images), or of those of a
-/// list with their labels (see read_image_list), whose paths are below `path_root`. What becomes of a picture, of the
-/// last batch and of orders ImageRecordIter says; parts are equal shares of the pictures. A file is read where its
-/// batch is made, by the thread that decodes it.
+/// Batches of the pictures in the folders of `path_root`, which are the classes (see list_images). With a list (see
+/// read_image_list): of those that it names, with its labels; their paths are below `path_root`. What becomes of a
+/// picture, of the last batch and of orders ImageRecordIter says; parts are equal shares of the pictures. A file is
+/// read where its batch is made, by the thread that decodes it.
 ///
 /// Throws Error at once where a parameter is wrong, there is no picture or a label has not label_width numbers. A
 /// picture that is missing, damaged or smaller than data_shape is an Error when its batch is asked for; it names the

@@ -59,8 +59,9 @@ inline std::int64_t nanoseconds() {
 /// A lock that another thread held when this process was forked is free in the child, where that thread is not. What it
 /// guards has to be whole there. The handler of forks (core/fork.hpp) takes the locks of what other threads may change
 /// at any time: the list of engines, their queues, threads, lanes, streams and failures, blocks of memory, traces and
-/// the thread pool of loops. It does not take those of variables and of the parts of an arena, which change in
-/// operations and calls that a fork waits for, nor the one of what hangs on arrays, under which pointers are swapped.
+/// the thread pool of loops. It does not take those of variables and of the parts of an arena: these change in
+/// operations and calls, which a fork waits for. Nor does it take the one of what hangs on arrays: under it pointers
+/// are swapped, no more.
 class SpinLock {
  public:
   bool try_lock() {
